@@ -1,0 +1,97 @@
+"""How many samples of two packed sketches agree, component by component (M_i of theory.md, E1 and E4). `parts` as in packing.py."""
+
+import numpy as np
+from numba import njit
+
+from twinset.kernels.vector import count_ones
+
+ZERO = np.uint64(0)
+
+
+@njit(nogil=True, cache=True)
+def agree_pairs(left, left_rows, right, right_rows, parts, out):
+    """Write out[i, c] = agreeing samples of component c between left[left_rows[i]] and right[right_rows[i]].
+
+    left, right uint64 (n, words) · rows int64 (pairs,) · out int32 (pairs, components). Unused bits agree in both, and do not count.
+    """
+    for i in range(left_rows.shape[0]):
+        a, b = left[left_rows[i]], right[right_rows[i]]
+        word = 0
+        for c in range(parts.shape[0]):
+            samples, bits = parts[c, 0], parts[c, 1]
+            blocks = (samples + 63) // 64
+            differing = ZERO
+            if bits == 1:
+                for w in range(word, word + blocks):
+                    differing += count_ones(a[w] ^ b[w])
+            else:
+                for w in range(word, word + blocks * bits, bits):
+                    difference = ZERO
+                    for p in range(w, w + bits):
+                        difference |= a[p] ^ b[p]
+                    differing += count_ones(difference)
+            out[i, c] = samples - np.int64(differing)
+            word += blocks * bits
+
+
+@njit(nogil=True, cache=True)
+def transpose(words, first, last, tile):
+    """Write tile[w, i] = words[first + i, w] for the rows first to last - 1. tile uint64 (words, >= last - first)."""
+    for i in range(last - first):
+        for w in range(words.shape[1]):
+            tile[w, i] = words[first + i, w]
+
+
+@njit(nogil=True, cache=True)
+def agree_tile(query, tile, count, parts, difference, out):
+    """Write out[c, i] = agreeing samples of component c between `query` and column i < count of a transposed tile.
+
+    query uint64 (words,) · tile uint64 (words, >= count) · difference uint64 (>= count,), scratch · out int64 (components, >= count).
+    Every loop runs along the tile, so a machine with vector bit counts does a whole register of sketches at a time.
+    """
+    word = 0
+    for c in range(parts.shape[0]):
+        samples, bits = parts[c, 0], parts[c, 1]
+        blocks, agreeing = (samples + 63) // 64, out[c]
+        agreeing[:count] = samples
+        if bits == 1:
+            _subtract_bits(query, tile, word, blocks, count, agreeing)
+        else:
+            for w in range(word, word + blocks * bits, bits):
+                _subtract_planes(query, tile, w, bits, count, difference, agreeing)
+        word += blocks * bits
+
+
+@njit(nogil=True, cache=True)
+def _subtract_bits(query, tile, word, blocks, count, agreeing):
+    """Take the differing samples of one-bit blocks off `agreeing`, four words a pass to spare the accumulator's traffic."""
+    w = word
+    while w + 4 <= word + blocks:
+        q0, q1, q2, q3 = query[w], query[w + 1], query[w + 2], query[w + 3]
+        t0, t1, t2, t3 = tile[w], tile[w + 1], tile[w + 2], tile[w + 3]
+        for i in range(count):
+            agreeing[i] -= np.int64(count_ones(q0 ^ t0[i]) + count_ones(q1 ^ t1[i]) + count_ones(q2 ^ t2[i]) + count_ones(q3 ^ t3[i]))
+        w += 4
+    for v in range(w, word + blocks):
+        q, t = query[v], tile[v]
+        for i in range(count):
+            agreeing[i] -= np.int64(count_ones(q ^ t[i]))
+
+
+@njit(nogil=True, cache=True)
+def _subtract_planes(query, tile, word, bits, count, difference, agreeing):
+    """Take the differing samples of one block of `bits` planes off `agreeing`, two planes a pass."""
+    q0, q1 = query[word], query[word + 1]
+    t0, t1 = tile[word], tile[word + 1]
+    if bits == 2:
+        for i in range(count):
+            agreeing[i] -= np.int64(count_ones((q0 ^ t0[i]) | (q1 ^ t1[i])))
+        return
+    for i in range(count):
+        difference[i] = (q0 ^ t0[i]) | (q1 ^ t1[i])
+    for p in range(word + 2, word + bits):
+        q, t = query[p], tile[p]
+        for i in range(count):
+            difference[i] |= q ^ t[i]
+    for i in range(count):
+        agreeing[i] -= np.int64(count_ones(difference[i]))
