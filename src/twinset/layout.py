@@ -58,7 +58,7 @@ class Layout:
     @property
     def whole(self) -> bool:
         """Whether every minimum is kept whole, so that sketches of two sets merge into the sketch of their union."""
-        return all(part.bits in (32, WORD) for part in self.components)
+        return {part.bits for part in self.components} in ({32}, {WORD})
 
 
 def parse(text: str, samples: int) -> Layout:

@@ -95,3 +95,16 @@ def _subtract_planes(query, tile, word, bits, count, difference, agreeing):
             difference[i] |= q ^ t[i]
     for i in range(count):
         agreeing[i] -= np.int64(count_ones(difference[i]))
+
+
+@njit(nogil=True, cache=True)
+def agree_rows(queries, first, last, tile, count, parts, difference, counts, out, column):
+    """Write out[q - first, column + i, c] for the query rows first to last - 1 against the columns i < count of a transposed tile.
+
+    As `agree_tile`, with counts int64 (components, >= count) as scratch and out int32 (last - first, >= column + count, components).
+    """
+    for q in range(first, last):
+        agree_tile(queries[q], tile, count, parts, difference, counts)
+        for c in range(parts.shape[0]):
+            for i in range(count):
+                out[q - first, column + i, c] = counts[c, i]

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from twinset.kernels.normalise import WORDS, capacity, in_token, normalise
 from twinset.kernels.vector import load_word, token_mask, trailing_zeros
 
 LENGTH = np.uint64(0x9E3779B97F4A7C15)
@@ -151,3 +152,84 @@ def _settle(values, n):
         values[kept] = values[i]
         kept += values[kept] != values[kept - 1]
     return kept
+
+
+@njit(nogil=True, cache=True)
+def element_hashes(text, offsets, out):
+    """Write the mixed hash of each element text[offsets[i]:offsets[i + 1]]: any bytes, readable for eight past the last. out uint64 (elements,)."""
+    for i in range(out.shape[0]):
+        out[i] = mix(hash_unit(text, offsets[i], offsets[i + 1]))
+
+
+@njit(nogil=True, cache=True)
+def distinct_rows(values, offsets, counts, out, out_offsets):
+    """Sort each row and drop its repeats: from values (nnz,), offsets (n+1,) to out (nnz,), out_offsets (n+1,). counts as in `sort_distinct`, for the longest row."""
+    filled = 0
+    out_offsets[0] = 0
+    for d in range(offsets.shape[0] - 1):
+        begin, end = offsets[d], offsets[d + 1]
+        filled += sort_distinct(values[begin:end], end - begin, counts, out[filled:])
+        out_offsets[d + 1] = filled
+
+
+def count_room(longest):
+    """The length of `counts` that `sort_distinct` needs for rows of up to `longest` values."""
+    return 2 << max(1, int(longest)).bit_length()
+
+
+@njit(nogil=True, cache=True)
+def scratch_room(text, offsets, first, last, tables):
+    """The longest `capacity` of the documents first to last - 1: bytes of normalised text, and columns of codes."""
+    room = columns = 0
+    for d in range(first, last):
+        here, wide = capacity(text, offsets[d], offsets[d + 1], tables)
+        room, columns = max(room, here), max(columns, wide)
+    return room, columns
+
+
+@njit(nogil=True, cache=True)
+def shingle_rows(text, offsets, first, last, tables, mode, width, codes, normal, hashes, counts, values, ends):
+    """Shingle documents from `first` on, until `last` or until `values` is full.
+
+    text uint8, the whole buffer · offsets int64 (n+1,) · tables, mode, codes as in `normalise` · normal uint8, 64 bytes longer than the longest normalised
+    document · hashes uint64, as long · counts as in `sort_distinct` · values uint64 takes the rows, sorted and distinct · ends int64 (last - first,): where
+    row d - first ends in values. Returns (the document it stopped at, malformed sequences replaced, values that the document it stopped at needs).
+    """
+    filled = malformed = 0
+    spans = np.empty((2, 0), np.int64)
+    for d in range(first, last):
+        length, bad = normalise(text, offsets[d], offsets[d + 1], tables, mode, codes, normal, spans)
+        normal[length : length + 64] = 0
+        units = word_hashes(normal, length, hashes) if mode == WORDS else character_hashes(normal, length, hashes)
+        shingles = combine(hashes, units, width)
+        if shingles > values.shape[0] - filled:
+            return d, malformed, shingles
+        filled += sort_distinct(hashes, shingles, counts, values[filled:])
+        ends[d - first] = filled
+        malformed += bad
+    return last, malformed, 0
+
+
+@njit(nogil=True, cache=True)
+def unit_spans(normal, length, mode, origins, out):
+    """Write out[i] = [first, last) bytes, in the original document, of unit i of normal[:length], and return the number of units.
+
+    origins int64 (2, >= length), the spans that `normalise` wrote · out int64, room for (length, 2).
+    """
+    count = begin = 0
+    inside = False
+    for i in range(length + 1):
+        if mode == WORDS:
+            member = i < length and in_token(normal[i])
+            closes, opens = inside and not member, member and not inside
+        else:
+            member = i < length
+            opens = member and normal[i] & 0xC0 != 0x80
+            closes = inside and (opens or not member)
+        if closes:
+            out[count, 0], out[count, 1] = origins[0, begin], origins[1, i - 1]
+            count += 1
+        if opens:
+            begin = i
+        inside = member
+    return count

@@ -1,0 +1,58 @@
+"""Set sizes beside the sketches: exact, or in 8 or 4 bits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twinset.estimate.sizes import decode, encode
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """One size for each sketch, stored as `kind` says: int64 counts ("exact"), uint8 codes ("8"), or two codes to a byte ("4")."""
+
+    stored: NDArray[Any]
+    kind: str
+    rows: int
+
+    @classmethod
+    def store(cls, counts: NDArray[np.int64], kind: str) -> "Sizes":
+        if kind == "exact":
+            return cls(counts, kind, len(counts))
+        return cls.of_codes(encode(counts, int(kind)), kind)
+
+    @classmethod
+    def of_codes(cls, codes: NDArray[np.uint8], kind: str) -> "Sizes":
+        """From one code in each byte."""
+        if kind == "8":
+            return cls(codes, kind, len(codes))
+        even = np.concatenate([codes, np.zeros(len(codes) % 2, np.uint8)])
+        return cls(even[0::2] | even[1::2] << np.uint8(4), kind, len(codes))
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> "Sizes":
+        if self.kind == "exact":
+            return Sizes(self.stored[rows], self.kind, len(rows))
+        return Sizes.of_codes(self.codes()[rows], self.kind)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.stored.nbytes)
+
+    def codes(self) -> NDArray[np.uint8]:
+        """One code in each byte, for the quantised kinds."""
+        if self.kind == "8":
+            return self.stored
+        both = np.stack([self.stored & np.uint8(15), self.stored >> np.uint8(4)], axis=1)
+        return both.reshape(-1)[: self.rows]
+
+    def counts(self, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """The sizes of `rows` (all of them by default); for the quantised kinds the middle of what the code covers."""
+        wanted = np.arange(self.rows) if rows is None else rows
+        if self.kind == "exact":
+            return self.stored[wanted].astype(np.float64)
+        return decode(self.codes()[wanted], int(self.kind))
