@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twinset.errors import BadInput, BadOption
-from twinset.estimate.interval import Evidence, likelihood_interval, likelihood_step, reach, solve, where_deviate
+from twinset.estimate.interval import cut_interval, likeliest, likelihood_interval, reach, where_deviate
+from twinset.estimate.pivot import Evidence
 from twinset.estimate.probability import C1, C2, Floats, turning
 from twinset.estimate.variance import V1, V2
 from twinset.layout import Component, Layout
@@ -88,10 +89,10 @@ def estimate(
     rows = np.flatnonzero((left > 0) & (right > 0))
     if universe:
         lower = _smallest(left, right, universe) if ceiling is None else np.zeros(len(left))
-        evidence = Evidence(layout, counts[rows], left[rows] / universe, right[rows] / universe)
+        evidence = Evidence(layout, counts[:, rows], left[rows] / universe, right[rows] / universe)
         result[:3, rows] = _dense(evidence, lower[rows], upper[rows], level)
     else:
-        evidence = Evidence(layout, counts[rows], np.zeros(len(rows)), np.zeros(len(rows)))
+        evidence = Evidence(layout, counts[:, rows], np.zeros(len(rows)), np.zeros(len(rows)))
         result[:3, rows] = _sparse(evidence, upper[rows], level)
     result[3, rows] = raw(evidence)
     return Estimate(result[0], result[1], result[2], result[3], left, right)
@@ -103,19 +104,19 @@ def raw(evidence: Evidence) -> Floats:
     parts = layout.components
     if all(part.xor == 1 for part in parts):
         slope = sum(part.samples * (1 - C2(part.bits, r1, r2)) for part in parts)
-        return np.asarray((evidence.agreeing.sum(axis=1) - sum(part.samples * C1(part.bits, r1, r2) for part in parts)) / slope)
+        return np.asarray((evidence.agreeing.sum(axis=0) - sum(part.samples * C1(part.bits, r1, r2) for part in parts)) / slope)
     if sorted((part.samples, part.bits, part.xor) for part in parts) == [(layout.samples // 2, 1, 1), (layout.samples // 2, 1, 2)]:
         return _three_quarters(evidence)
-    estimates = np.stack([_part_raw(part, evidence.agreeing[:, i], r1, r2) for i, part in enumerate(parts)], axis=1)
+    estimates = np.stack([_part_raw(part, evidence.agreeing[i], r1, r2) for i, part in enumerate(parts)])
     # Parts are weighted at their common estimate, kept off the ends, where an XOR says nothing (0) or every part everything (1).
-    around = np.clip(_likeliest(evidence, np.zeros(len(r1)), np.ones(len(r1))), 0.02, 0.98)
-    weights = np.stack([1 / _part_variance(part, around, r1, r2) for part in parts], axis=1)
-    return np.asarray((weights * estimates).sum(axis=1) / weights.sum(axis=1))
+    around = np.clip(likeliest(evidence, np.zeros(len(r1)), np.ones(len(r1))), 0.02, 0.98)
+    weights = np.stack([1 / _part_variance(part, around, r1, r2) for part in parts])
+    return np.asarray((weights * estimates).sum(axis=0) / weights.sum(axis=0))
 
 
 def _three_quarters(evidence: Evidence) -> Floats:
     """E3."""
-    agreed = evidence.agreeing.sum(axis=1) / evidence.layout.samples
+    agreed = evidence.agreeing.sum(axis=0) / evidence.layout.samples
     one_bit = (np.sqrt(np.maximum(16 * agreed - 7, 0)) + 1) / 4
     return np.asarray((one_bit - C1(1, evidence.r1, evidence.r2)) / (1 - C2(1, evidence.r1, evidence.r2)))
 
@@ -138,20 +139,23 @@ def _sparse(evidence: Evidence, upper: Floats, level: float) -> Floats:
 
     So solve once for each distinct tuple of counts, and again only for the pairs whose bound lies within the interval's reach.
     """
-    first, inverse = _distinct(*evidence.agreeing.T)
+    first, inverse = _distinct(*evidence.agreeing)
     once, bottom, top = evidence.take(first), np.zeros(len(first)), np.ones(len(first))
     result = _solved(once, bottom, top, level)[:, inverse]
     far = where_deviate(once, np.full(len(first), -reach(level)), bottom, top)[inverse]
     near = np.flatnonzero(upper < np.minimum(far, 1))
-    first, inverse = _distinct(upper[near], *evidence.agreeing[near].T)
-    chosen = near[first]
-    result[:, near] = _solved(evidence.take(chosen), np.zeros(len(chosen)), upper[chosen], level)[:, inverse]
-    return result
+    result[0] = np.minimum(result[0], upper)  # exact, the likelihood having one maximum
+    first, inverse = _distinct(upper[near], *evidence.agreeing[:, near])
+    for start in range(0, len(first), BLOCK):
+        rows = near[first[start : start + BLOCK]]
+        result[1:, rows] = cut_interval(evidence.take(rows), result[1, rows], result[2, rows], upper[rows], level)
+    result[1:, near] = result[1:, near[first[inverse]]]
+    return np.stack([result[0], np.minimum(result[1], result[0]), np.maximum(result[2], result[0])])
 
 
 def _dense(evidence: Evidence, lower: Floats, upper: Floats, level: float) -> Floats:
     """Value, low, high (3, n) in a finite universe, once for each distinct row of counts, sizes and bounds."""
-    first, inverse = _distinct(evidence.r1, evidence.r2, lower, upper, *evidence.agreeing.T)
+    first, inverse = _distinct(evidence.r1, evidence.r2, lower, upper, *evidence.agreeing)
     once, lower, upper = evidence.take(first), lower[first], upper[first]
     turn = np.max([turning(part, once.r1, once.r2) for part in once.layout.components], axis=0)
     value, low, high = _solved(once, np.clip(turn, lower, upper), upper, level)
@@ -166,15 +170,10 @@ def _solved(evidence: Evidence, lower: Floats, upper: Floats, level: float) -> F
     for start in range(0, len(lower), BLOCK):
         rows = np.arange(start, min(start + BLOCK, len(lower)))
         some, bottom, top = evidence.take(rows), lower[rows], upper[rows]
-        value = _likeliest(some, bottom, top)
+        value = likeliest(some, bottom, top)
         low, high = likelihood_interval(some, bottom, top, level)
         result[:, rows] = value, np.minimum(low, value), np.maximum(high, value)
     return result
-
-
-def _likeliest(evidence: Evidence, lower: Floats, upper: Floats) -> Floats:
-    """E4: the resemblance on [lower, upper] of the greatest likelihood."""
-    return solve(lambda rows, at: likelihood_step(evidence.take(rows), at), lower, upper)
 
 
 def _distinct(*columns: NDArray[np.float64]) -> tuple[Rows, Rows]:
@@ -195,7 +194,7 @@ def _smallest(left: Floats, right: Floats, universe: float) -> Floats:
 
 
 def _checked(layout: Layout, agreeing: ArrayLike, sizes_left: ArrayLike, sizes_right: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """The arguments as float64 arrays, or a BadInput that says which does not fit."""
+    """The arguments as float64 arrays, counts by component (components, pairs), or a BadInput that says which does not fit."""
     counts = np.asarray(agreeing, np.float64)
     samples = np.array([part.samples for part in layout.components])
     if counts.ndim != 2 or counts.shape[1] != len(samples):
@@ -208,4 +207,4 @@ def _checked(layout: Layout, agreeing: ArrayLike, sizes_left: ArrayLike, sizes_r
             raise BadInput(f"{name} has shape {sizes.shape}; allowed: ({len(counts)},), one size for each pair")
         if not (sizes >= 0).all():
             raise BadInput(f"{name} has a size of {sizes.min():g}; allowed: 0 and more")
-    return counts, left, right
+    return np.ascontiguousarray(counts.T), left, right
