@@ -3,7 +3,7 @@
     PYTHONPATH=src python3.13 tools/unicode_tables.py
 
 Needs a Python whose unicodedata is of the version in twinset.config.UNICODE, and nothing else. The same input gives the same bytes.
-The layout of a record is told in twinset/kernels/normalise.py, which reads it.
+The layout of the table is told in twinset/kernels/unicode.py, which reads it.
 """
 
 import sys
@@ -33,8 +33,9 @@ UNSPACED_WITH_MARKS = ("THAI ", "LAO ", "KHMER ", "MYANMAR ")
 
 OTHER, SPACE, WORD, SINGLE, MARK = range(5)
 JOIN, MULTI, BACK, LENGTH, SHIFT = 8, 16, 1024, 5, 11
+RANK, PLACE = 24, 0xFFFFFF
 CHAINED = 0x80
-SLOTS, HASH = 4096, 0x9E3779B97F4A7C15
+SLOTS, HASH_FIRST, HASH_SECOND = 4096, 0x9E3779B1, 0x85EBCA77
 
 
 def fold(c: int, case: bool) -> str:
@@ -73,20 +74,8 @@ def width(text: str) -> int:
     return len(text.encode())
 
 
-class Pool:
-    """A list of lists, flattened; equal lists are stored once."""
-
-    def __init__(self, first: list[int]) -> None:
-        self.codes, self.where = array("I", first), {}
-
-    def add(self, text: str, counted: bool) -> int:
-        if text not in self.where:
-            self.where[text] = len(self.codes)
-            self.codes.extend([len(text)] * counted + [ord(c) for c in text])
-        return self.where[text]
-
-
-def record(c: int, case: bool, seconds: set[int], pool: Pool) -> int:
+def record(c: int, case: bool, seconds: set[int], table: array) -> int:
+    """What the kernel does with one code point; a mapping to several codes is appended to the table."""
     folded = fold(c, case)
     composed = normalize("NFC", folded)
     if not composed:
@@ -95,9 +84,20 @@ def record(c: int, case: bool, seconds: set[int], pool: Pool) -> int:
     flags = (JOIN if back or combining(folded[0]) else 0) | (BACK if back else 0) | kind(ord(composed[0]))
     if len(composed) == 1:
         return flags | (ord(composed) - c) % (1 << 21) << SHIFT
-    return flags | MULTI | len(composed) << LENGTH | pool.add(composed, False) << SHIFT
+    table.extend(map(ord, composed))
+    return flags | MULTI | len(composed) << LENGTH | (len(table) - len(composed)) << SHIFT
 
 
+def detail(c: int, table: array) -> int:
+    """The combining class of one code point and its canonical decomposition, which is appended to the table after its length."""
+    decomposed, place = normalize("NFD", chr(c)), 0
+    if c not in SYLLABLES and decomposed != chr(c):
+        place = len(table)
+        table.extend([len(decomposed), *map(ord, decomposed)])
+    return combining(chr(c)) << RANK | place
+
+
+@cache
 def growth(c: int) -> int:
     """The most bytes one code point can give: each single may bring a space before it and one after it."""
     if c in SURROGATES:
@@ -106,9 +106,9 @@ def growth(c: int) -> int:
     return max(5 if c in SYLLABLES else width(t) + 2 * sum(kind(ord(x)) == SINGLE for x in t) for t in texts)
 
 
-def growths(records: list[array]) -> array:
+def growths(records: list[int]) -> list[int]:
     """For each pair of a lead byte (minus 0xC0) and the low six bits of the byte after it: the most bytes such a sequence can give."""
-    result = array("B", [0] * 4096)
+    result = []
     for at in range(4096):
         lead, low = 0xC0 + at // 64, at % 64
         if lead < 0xE0:
@@ -121,66 +121,52 @@ def growths(records: list[array]) -> array:
             codes, least = range(first, min(first + 4096, LAST)), 12 if lead > 0xF4 or not 0x10000 <= first < LAST else 3
         most = max([least, *map(growth, codes)])
         assert most < CHAINED
-        chained = any(table[c] & JOIN for table in records for c in codes)
-        result[at] = most | CHAINED * chained
+        result.append(most | CHAINED * any(records[c] & JOIN for c in codes))
     return result
 
 
-def pair_table(found: dict[tuple[int, int], int]) -> tuple[array, array]:
-    keys, values = array("Q", [0] * SLOTS), array("I", [0] * SLOTS)
-    for (first, second), composed in sorted(found.items()):
-        key = first << 21 | second
-        at = (key * HASH % (1 << 64)) >> 52
-        while keys[at]:
+def pair_table(found: dict[tuple[int, int], int]) -> list[int]:
+    firsts, seconds, wholes = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
+    for (first, second), whole in sorted(found.items()):
+        at = (first * HASH_FIRST + second * HASH_SECOND) % (1 << 32) >> 20
+        while wholes[at]:
             at = (at + 1) % SLOTS
-        keys[at], values[at] = key, composed
-    return keys, values
+        firsts[at], seconds[at], wholes[at] = first, second, whole
+    return firsts + seconds + wholes
 
 
-def two_stage(columns: dict[str, array]) -> dict[str, array]:
-    """Cut the columns into blocks of 64 rows and store equal blocks once."""
-    index, seen = array("H"), {}
-    stored = {name: array(column.typecode) for name, column in columns.items()}
-    for start in range(0, LAST, BLOCK):
-        block = tuple(column[start : start + BLOCK].tobytes() for column in columns.values())
-        if block not in seen:
-            seen[block] = len(seen)
-            for name, column in columns.items():
-                stored[name].extend(column[start : start + BLOCK])
-        index.append(seen[block])
-    return {"index": index, **stored}
-
-
-def build() -> dict[str, array]:
-    found = pairs()
+def build(case: bool, found: dict[tuple[int, int], int]) -> array:
+    """One flat table: the index, growths, compositions, then the blocks of 64 records and 64 details, equal ones once, and what these point to."""
     seconds = {second for _, second in found} | set(JAMO)
-    pool, parts = Pool([]), Pool([0])
-    records = [array("I", (record(c, case, seconds, pool) for c in range(LAST))) for case in (False, True)]
-    decomposed = [normalize("NFD", chr(c)) for c in range(LAST)]
-    deep = array("H", (0 if c in SYLLABLES or text == chr(c) else parts.add(text, True) for c, text in enumerate(decomposed)))
-    ranks = array("B", (combining(chr(c)) for c in range(LAST)))
-    check(records, pool, found)
-    keys, values = pair_table(found)
-    columns = {"folded": records[0], "cased": records[1], "deep": deep, "combining": ranks}
-    return {**two_stage(columns), "pool": pool.codes, "parts": parts.codes, "keys": keys, "values": values, "growth": growths(records)}
+    tail = array("I", [0] * (1 << 16))  # grown at its end; what it holds is moved behind the blocks at last
+    base = len(tail)
+    records = [record(c, case, seconds, tail) for c in range(LAST)]
+    details = [detail(c, tail) for c in range(LAST)]
+    check(records, tail, found)
+    head = [*growths(records), *pair_table(found)]
+    blocks = sorted({(*records[c : c + BLOCK], *details[c : c + BLOCK]) for c in range(0, LAST, BLOCK)})
+    shift = LAST // BLOCK + len(head) + len(blocks) * 2 * BLOCK - base
+    where = {block: LAST // BLOCK + len(head) + i * 2 * BLOCK for i, block in enumerate(blocks)}
+    index = [where[*records[c : c + BLOCK], *details[c : c + BLOCK]] for c in range(0, LAST, BLOCK)]
+    moved = [x + (shift << SHIFT) * (x & MULTI > 0 and x >> SHIFT > 0) if i < BLOCK else x + shift * (x & PLACE > 0) for block in blocks for i, x in enumerate(block)]
+    return array("I", [*index, *head, *moved, *tail[base:]])
 
 
-def check(records: list[array], pool: Pool, found: dict[tuple[int, int], int]) -> None:
+def check(records: list[int], tail: array, found: dict[tuple[int, int], int]) -> None:
     """What the kernel relies on: a code point that comes out of the mapping, or of composing such, maps to itself."""
-    for table in records:
-        stable = {c for c in range(LAST) if table[c] >> SHIFT == 0 and not table[c] & MULTI}
-        reached = {c + (table[c] >> SHIFT) & 0x1FFFFF for c in range(LAST) if not table[c] & MULTI}
-        multi = {pool.codes[(table[c] >> SHIFT) + i] for c in range(LAST) if table[c] & MULTI for i in range(table[c] >> LENGTH & 31)}
-        assert reached | multi <= stable
-        assert all(c in stable for (first, second), c in found.items() if first in stable and second in stable)
+    single, multi = [c for c in range(LAST) if not records[c] & MULTI], [c for c in range(LAST) if records[c] & MULTI]
+    stable = {c for c in single if records[c] >> SHIFT == 0}
+    reached = {c + (records[c] >> SHIFT) & 0x1FFFFF for c in single}
+    reached |= {tail[(records[c] >> SHIFT) + i] for c in multi for i in range(records[c] >> LENGTH & 31)}
+    assert reached <= stable
+    assert all(c in stable for (first, second), c in found.items() if first in stable and second in stable)
 
 
 def write(arrays: dict[str, array], path: Path) -> None:
     """NumPy's npz format, by hand: this Python need not have NumPy."""
-    kinds = {"B": "|u1", "H": "<u2", "I": "<u4", "Q": "<u8"}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+    with zipfile.ZipFile(path, "w") as file:
         for title, values in arrays.items():
-            header = f"{{'descr': '{kinds[values.typecode]}', 'fortran_order': False, 'shape': ({len(values)},), }}"
+            header = f"{{'descr': '<u4', 'fortran_order': False, 'shape': ({len(values)},), }}"
             header = header.ljust((len(header) + 11 + 63) // 64 * 64 - 11) + "\n"
             data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes()
             file.writestr(zipfile.ZipInfo(f"{title}.npy"), data, zipfile.ZIP_DEFLATED, 9)
@@ -189,5 +175,6 @@ def write(arrays: dict[str, array], path: Path) -> None:
 if __name__ == "__main__":
     if unidata_version != UNICODE:
         sys.exit(f"this Python knows Unicode {unidata_version}; needed: {UNICODE}")
-    write(build(), TARGET)
+    compositions = pairs()
+    write({"folded": build(False, compositions), "cased": build(True, compositions)}, TARGET)
     print(TARGET, TARGET.stat().st_size, "bytes")

@@ -47,10 +47,11 @@ def cut_interval(evidence: Evidence, low: Floats, high: Floats, upper: Floats, l
     low = np.where(above < 0, lower, low)
     rows = np.flatnonzero((above < 0) & (low_target < below))
     low[rows] = where_deviate(evidence.take(rows), low_target[rows], lower[rows], upper[rows], upper[rows] * (1 - 1e-3))
-    high = np.minimum(high, upper)
-    rows = np.flatnonzero((high_target > -np.inf) & (above < reach(level)))
+    inside = high_target > -above
+    high = np.where(inside, np.minimum(high, upper), upper)
+    rows = np.flatnonzero(inside & (above < reach(level)))
     high[rows] = where_deviate(evidence.take(rows), high_target[rows], lower[rows], upper[rows], high[rows])
-    return low, np.where(high_target > -np.inf, high, upper)
+    return low, high
 
 
 def reach(level: float) -> float:

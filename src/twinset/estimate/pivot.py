@@ -19,6 +19,7 @@ TILTS = 3  # Newton rounds for the tilt of a mixture; the deviate depends on its
 NEAR_ZERO = 1e-4  # where an XOR of 64 still has weights that a float can hold
 CENTRAL = 1e-3
 TINY = 1e-200
+IMPOSSIBLE = 1e9
 ALMOST_ONE = 1 - 2.0**-53
 
 
@@ -72,6 +73,7 @@ def _deviate(evidence: Evidence, resemblance: Floats, p: Floats, slope: Floats) 
     none = (agreeing == 0).all(axis=0)
     result = _saddlepoint(agreeing, samples, p, _weights(evidence, resemblance, p, slope))
     # At the ends of the score's range the saddlepoint runs away, and the probability is simple.
+    result[(p >= ALMOST_ONE).all(axis=0)] = -IMPOSSIBLE  # R0 = 1, and yet a sample disagrees
     result[full] = _half_tail((samples * np.log(p[:, full])).sum(axis=0))
     result[none] = -_half_tail((samples * np.log1p(-p[:, none])).sum(axis=0))
     return result

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twinset.errors import BadInput, BadOption
 from twinset.estimate.interval import cut_interval, likeliest, likelihood_interval, reach, where_deviate
-from twinset.estimate.pivot import Evidence
+from twinset.estimate.pivot import TINY, Evidence
 from twinset.estimate.probability import C1, C2, Floats, turning
 from twinset.estimate.variance import V1, V2
 from twinset.layout import Component, Layout
@@ -110,7 +110,7 @@ def raw(evidence: Evidence) -> Floats:
     estimates = np.stack([_part_raw(part, evidence.agreeing[i], r1, r2) for i, part in enumerate(parts)])
     # Parts are weighted at their common estimate, kept off the ends, where an XOR says nothing (0) or every part everything (1).
     around = np.clip(likeliest(evidence, np.zeros(len(r1)), np.ones(len(r1))), 0.02, 0.98)
-    weights = np.stack([1 / _part_variance(part, around, r1, r2) for part in parts])
+    weights = np.stack([1 / np.clip(_part_variance(part, around, r1, r2), TINY, 1 / TINY) for part in parts])
     return np.asarray((weights * estimates).sum(axis=0) / weights.sum(axis=0))
 
 
@@ -143,7 +143,7 @@ def _sparse(evidence: Evidence, upper: Floats, level: float) -> Floats:
     once, bottom, top = evidence.take(first), np.zeros(len(first)), np.ones(len(first))
     result = _solved(once, bottom, top, level)[:, inverse]
     far = where_deviate(once, np.full(len(first), -reach(level)), bottom, top)[inverse]
-    near = np.flatnonzero(upper < np.minimum(far, 1))
+    near = np.flatnonzero(upper < np.minimum(np.maximum(far, result[2]), 1))
     result[0] = np.minimum(result[0], upper)  # exact, the likelihood having one maximum
     first, inverse = _distinct(upper[near], *evidence.agreeing[:, near])
     for start in range(0, len(first), BLOCK):
