@@ -1,6 +1,6 @@
 """From agreeing samples to a resemblance, its interval, and what follows from it: E1 to E4 and R2 to R4 of theory.md."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,10 @@ class Estimate:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def reshape(self, *shape: int) -> "Estimate":
+        """The same pairs in arrays of another shape."""
+        return Estimate(*(getattr(self, part.name).reshape(shape) for part in fields(self)))
 
     @property
     def intersection(self) -> Range:

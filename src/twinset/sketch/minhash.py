@@ -71,7 +71,7 @@ class MinHash:
     def _run(self, rows: int, spans: list[tuple[int, int]], prepare: Callable[["_Store"], Callable[[int, int], None]], threads: int | None) -> Sketches:
         store = _Store(np.empty((rows, self.config.layout.words), np.uint64), np.empty(rows, np.int64))
         spread(spans, lambda: prepare(store), threads)
-        return Sketches(store.words, Sizes.store(store.sizes, self.config.sizes), self.config)
+        return Sketches(store.words, Sizes.store(store.sizes, self.config.sizes, self.config.universe), self.config)
 
     def _packer(self, store: "_Store") -> Callable[[int, Shingles], None]:
         """A function that sketches shingles into the store from a given row on; it owns the minima it works in."""

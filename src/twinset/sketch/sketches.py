@@ -57,7 +57,7 @@ class Sketches:
         a, b = np.ascontiguousarray(a).reshape(-1), np.ascontiguousarray(b).reshape(-1)
         agreeing = np.empty((len(a), len(self.config.layout.components)), np.int32)
         agreement.agree_pairs(self.words, a, other.words, b, parts_of(self.config), agreeing)
-        return self._estimate(agreeing, self.sizes.counts(a), other.sizes.counts(b), level)
+        return self._estimate(agreeing, self.sizes[a], other.sizes[b], level)
 
     def blocks(self, other: "Sketches | None" = None, *, rows: int = TILE, threads: int | None = None) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
         """Every sketch against every other, block by block: (first left row, first right row, agreeing samples (left rows, right rows, components)).
@@ -74,7 +74,7 @@ class Sketches:
         against = self._compatible(other)
         agreeing = self._block(against, (0, len(self)), (0, len(against)), threads)
         left, right = np.meshgrid(np.arange(len(self)), np.arange(len(against)), indexing="ij")
-        flat = self._estimate(agreeing.reshape(-1, agreeing.shape[2]), self.sizes.counts(left.reshape(-1)), against.sizes.counts(right.reshape(-1)), level)
+        flat = self._estimate(agreeing.reshape(-1, agreeing.shape[2]), self.sizes[left.reshape(-1)], against.sizes[right.reshape(-1)], level)
         return flat.reshape(len(self), len(against))
 
     def merge(self, other: "Sketches") -> "Sketches":
@@ -93,7 +93,8 @@ class Sketches:
         rows = np.arange(len(self))
         left, right = self.sizes.counts(rows), other.sizes.counts(rows)
         union = np.rint((left + right) / (1 + self.resemblance(rows, rows, other).value))
-        return replace(self, words=words, sizes=Sizes.store(union.astype(np.int64), self.config.sizes))
+        union = np.minimum(union, self.config.universe or np.inf)  # sizes known only by code can add up to more
+        return replace(self, words=words, sizes=Sizes.store(union.astype(np.int64), self.config.sizes, self.config.universe))
 
     def samples(self, rows: ArrayLike | None = None) -> NDArray[np.uint64]:
         """The unpacked samples (rows, samples), component after component."""
@@ -120,8 +121,8 @@ class Sketches:
         spread(tiles, prepare, threads)
         return out
 
-    def _estimate(self, agreeing: NDArray[np.int32], left: NDArray[np.float64], right: NDArray[np.float64], level: float) -> Estimate:
-        return estimate(self.config.layout, agreeing, left, right, universe=self.config.universe, level=level)
+    def _estimate(self, agreeing: NDArray[np.int32], left: Sizes, right: Sizes, level: float) -> Estimate:
+        return estimate(self.config.layout, agreeing, left.counts(), right.counts(), universe=self.config.universe, level=level, ceiling=left.ceiling(right))
 
     def _compatible(self, other: "Sketches | None") -> "Sketches":
         if other is None:
