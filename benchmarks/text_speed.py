@@ -36,7 +36,10 @@ PLANTED = 200  # pairs: a text, and its beginning followed by another text
 SHARES = (0.2, 0.4, 0.6, 0.8, 0.95, 1.0)  # how much of the beginning
 TOLERANCE = 5.0  # standard errors, for the mean error of all pairs
 WARM = 400  # documents of an untimed first call: compiling, caches
-FIELDS = "kind engine package version threads given tokens documents megabytes shingles seconds mb_per_s ns_per_shingle bias standard_errors".split()
+FIELDS = (
+    *("kind", "engine", "package", "version", "threads", "given", "tokens", "documents", "megabytes", "shingles"),
+    *("seconds", "mb_per_s", "ns_per_shingle", "bias", "standard_errors"),
+)
 
 
 def corpus(kind: str, documents: int) -> list[str]:
@@ -138,7 +141,8 @@ def compare(kind: str, options: argparse.Namespace) -> list[dict[str, Any]]:
 def row(kind: str, name: str, engine: Engine, found: dict[str, Any]) -> dict[str, Any]:
     tokens = " ".join((engine.tokens.__doc__ or "").split()) if kind in ("text", "chinese") else "none: shingles are given"
     speed = {"mb_per_s": found["megabytes"] / found["seconds"], "ns_per_shingle": found["seconds"] / found["shingles"] * 1e9}
-    return {"kind": kind, "engine": name, "package": engine.package, "version": installed(engine), "threads": engine.threads, "given": engine.gives[kind], "tokens": tokens} | found | speed
+    peer = {"kind": kind, "engine": name, "package": engine.package, "version": installed(engine), "threads": engine.threads}
+    return peer | {"given": engine.gives[kind], "tokens": tokens} | found | speed
 
 
 def show(kind: str, rows: list[dict[str, Any]]) -> None:

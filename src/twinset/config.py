@@ -76,7 +76,8 @@ class Config:
     @classmethod
     def help(cls, name: str) -> str:
         """The help text of one option."""
-        return next(f.metadata["help"] for f in fields(cls) if f.name == name)
+        text: str = next(option.metadata["help"] for option in fields(cls) if option.name == name)
+        return text
 
 
 def _split_shingle(text: str) -> tuple[str, int]:

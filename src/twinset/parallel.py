@@ -38,7 +38,8 @@ def spread(todo: Iterable[Range], prepare: Callable[[], Callable[[int, int], Non
 
     The result must not depend on which thread does which range. The first exception stops the others after the range they are at.
     """
-    pending, lock, failed = iter(todo), Lock(), []
+    pending, lock = iter(todo), Lock()
+    failed: list[BaseException] = []
 
     def take() -> Range | None:
         with lock:

@@ -42,7 +42,8 @@ def _arrow(texts: Any) -> pa.Array:
     except UnicodeEncodeError:
         return pa.array(_without_surrogates(texts), pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise BadInput(f"texts is a {type(texts).__name__} that Arrow cannot read as strings ({str(error).splitlines()[0]}); allowed: a list of str or an Arrow string array") from None
+        seen = f"texts is a {type(texts).__name__} that Arrow cannot read as strings ({str(error).splitlines()[0]})"
+        raise BadInput(f"{seen}; allowed: a list of str or an Arrow string array") from None
 
 
 def _without_surrogates(texts: Sequence[str | None]) -> list[str | None]:

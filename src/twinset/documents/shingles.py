@@ -123,7 +123,8 @@ class _Room:
 def shingle(texts: Any, config: Config, *, threads: int | None = None, strict: bool = False) -> Shingles:
     """The shingle sets of a list of str or an Arrow string array, in order."""
     data = column(texts)
-    shingler, pieces = Shingler(config, strict), []
+    shingler = Shingler(config, strict)
+    pieces: list[tuple[int, NDArray[np.uint64], NDArray[np.int64]]] = []
 
     def prepare() -> Callable[[int, int], None]:
         work = shingler.prepare(data)

@@ -13,7 +13,8 @@ A detail:  bits 24-31 canonical combining class, bits 0-23 where the canonical d
 import numpy as np
 from numba import njit
 
-kernel = njit(nogil=True, cache=True, _nrt=False, error_model="numpy")  # nothing is allocated; counting references costs three times the work itself
+# Nothing is allocated, and counting references costs three times the work itself. `_nrt` is missing from Numba's annotations.
+kernel = njit(nogil=True, cache=True, _nrt=False, error_model="numpy")  # type: ignore[call-overload]
 
 OTHER, SPACE, WORD, SINGLE, MARK = 0, 1, 2, 3, 4  # classes
 KIND = 7

@@ -137,7 +137,8 @@ def _study(family: str, elements: list[NDArray[np.uint64]], bounds: NDArray[np.i
 
 def _sets(parts: NDArray[Any]) -> NDArray[Any]:
     """From the minima of left only, common, right only to those of the two sets."""
-    return np.minimum(parts[:2], parts[1:])
+    both: NDArray[Any] = np.minimum(parts[:2], parts[1:])
+    return both
 
 
 def _agreeing(minima: NDArray[Any], layout: Layout) -> NDArray[np.int32]:
