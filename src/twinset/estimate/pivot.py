@@ -71,7 +71,7 @@ def _deviate(evidence: Evidence, resemblance: Floats, p: Floats, slope: Floats) 
     p = np.clip(p, TINY, ALMOST_ONE)
     full = (agreeing == samples).all(axis=0)
     none = (agreeing == 0).all(axis=0)
-    result = _saddlepoint(agreeing, samples, p, _weights(evidence, resemblance, p, slope))
+    result = saddlepoint(agreeing, samples, p, _weights(evidence, resemblance, p, slope))
     # At the ends of the score's range the saddlepoint runs away, and the probability is simple.
     result[(p >= ALMOST_ONE).all(axis=0)] = -IMPOSSIBLE  # R0 = 1, and yet a sample disagrees
     result[full] = _half_tail((samples * np.log(p[:, full])).sum(axis=0))
@@ -92,7 +92,7 @@ def _weights(evidence: Evidence, resemblance: Floats, p: Floats, slope: Floats) 
     return np.asarray(np.maximum(weight, 0) / np.maximum(weight.max(axis=0), TINY))
 
 
-def _saddlepoint(agreeing: Floats, samples: Floats, p: Floats, weight: Floats) -> Floats:
+def saddlepoint(agreeing: Floats, samples: Floats, p: Floats, weight: Floats) -> Floats:
     """r* of the weighted count s: r + log(u / r) / r, where r^2 / 2 = t s - K(t), u = t sqrt K''(t), and t solves K'(t) = s."""
     odds = p / (1 - p)
     tilt = _tilt(agreeing, samples, odds, weight)
