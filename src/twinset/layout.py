@@ -9,6 +9,7 @@ from twinset.errors import BadLayout
 WORD = 64
 MAX_SAMPLES = 1 << 24
 MAX_XOR = 64
+MAX_TEXT = 200
 ALLOWED = "allowed: 1 to 32 or 64 bits ('8'), a fractional number of bits ('1.5'), part of a bit ('1/2', '3/4'), a mixture ('1.5=1:0.75+3:0.25')"
 
 
@@ -82,6 +83,8 @@ def step(text: str) -> int:
 
 def _parts(text: str) -> list[tuple[int, int, Fraction]]:
     """The (bits, xor, share) of each component."""
+    if not text.isascii() or len(text) > MAX_TEXT:
+        raise BadLayout(f"layout {text[:MAX_TEXT]!r} is not a number of bits; {ALLOWED}")
     name, equals, mixture = text.rpartition("=")
     if "+" not in mixture and ":" not in mixture and not equals:
         return _short(text)

@@ -1,7 +1,7 @@
 """Texts of any shape to the one shape the kernels read: the buffers of an Arrow large_string array."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ def _arrow(texts: Any) -> pa.Array:
         return texts
     if isinstance(texts, (str, bytes)):
         raise BadInput(f"texts is a single {type(texts).__name__}; allowed: a list of str or an Arrow string array")
+    texts = list(texts) if isinstance(texts, Iterator) else texts  # may have to be read twice
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:

@@ -57,22 +57,24 @@ def _elements(elements: Any) -> NDArray[np.uint64] | pa.Array:
     if not isinstance(elements, (np.ndarray, pa.Array)):
         elements = _array(elements)
     if isinstance(elements, pa.Array):
+        if elements.null_count:
+            raise BadInput(f"{elements.null_count} of the elements are null; {ALLOWED}")
         if not pa.types.is_integer(elements.type):
             return elements
         elements = elements.to_numpy(zero_copy_only=False)
-    if not np.issubdtype(elements.dtype, np.integer):
-        raise BadInput(f"the elements have type {elements.dtype}; {ALLOWED}")
+    if elements.ndim != 1 or not np.issubdtype(elements.dtype, np.integer):
+        raise BadInput(f"the elements have type {elements.dtype} and shape {elements.shape}; {ALLOWED}")
     return np.ascontiguousarray(elements.astype(np.int64).view(np.uint64) if elements.dtype.kind == "i" else elements.astype(np.uint64))
 
 
 def _array(elements: list[Any]) -> pa.Array:
     kind = type(elements[0]) if elements else int
     try:
-        if kind is int:
+        if kind is int and all(isinstance(element, (int, np.integer)) for element in elements):  # Arrow would cut 1.5 down to 1
             return pa.array(elements, pa.uint64() if min(elements, default=0) >= 0 else pa.int64())
         return pa.array(elements, pa.large_binary() if kind is bytes else None)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError) as error:
-        raise BadInput(f"the elements are not all of one kind ({str(error).splitlines()[0]}); {ALLOWED}") from None
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, UnicodeEncodeError) as error:
+        raise BadInput(f"the elements cannot be read as one kind ({str(error).splitlines()[0]}); {ALLOWED}") from None
 
 
 def _hashed(elements: pa.Array) -> NDArray[np.uint64]:

@@ -17,6 +17,7 @@ from twinset.kernels import shingles as kernels
 from twinset.parallel import ranges, spread
 
 STEP = 1 << 20  # bytes of text that a thread takes at a time
+PAIRS = 1 << 12  # pairs that a thread takes at a time
 SLACK = 64  # bytes that the kernels may read or write past the end of a text
 
 
@@ -42,11 +43,21 @@ class Shingles:
         """Values and offsets of the rows first to last - 1 alone."""
         return self.values[self.offsets[first] : self.offsets[last]], self.offsets[first : last + 1] - self.offsets[first]
 
-    def shared(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many shingles rows left[i] and right[i] have in common."""
+    def shared(self, left: NDArray[np.int64], right: NDArray[np.int64], *, threads: int | None = None) -> NDArray[np.int64]:
+        """How many shingles rows left[i] and right[i] have in common (R2)."""
         out = np.empty(len(left), np.int64)
-        overlap.intersections(self.values, self.offsets, left, right, 0, len(left), out)
+
+        def prepare() -> Callable[[int, int], None]:
+            return lambda first, last: overlap.intersections(self.values, self.offsets, left, right, first, last, out)
+
+        spread([(first, min(first + PAIRS, len(left))) for first in range(0, len(left), PAIRS)], prepare, threads)
         return out
+
+    def resemblance(self, left: NDArray[np.int64], right: NDArray[np.int64], *, threads: int | None = None) -> NDArray[np.float64]:
+        """The resemblance of rows left[i] and right[i] (R1); an empty set resembles nothing, not even another."""
+        shared = self.shared(left, right, threads=threads)
+        union = self.sizes[left] + self.sizes[right] - shared
+        return np.asarray(shared / np.maximum(union, 1))
 
 
 @dataclass
@@ -82,6 +93,23 @@ class Shingler:
                     room.values = np.empty(needed, np.uint64)
 
         return shingle
+
+    def shingle(self, texts: Column, threads: int | None = None) -> Shingles:
+        """The shingle sets of all documents, in order."""
+        pieces: list[tuple[int, NDArray[np.uint64], NDArray[np.int64]]] = []
+
+        def prepare() -> Callable[[int, int], None]:
+            work = self.prepare(texts)
+
+            def collect(first: int, last: int) -> None:
+                pieces.extend((row, piece.values.copy(), piece.sizes) for row, piece in work(first, last))
+
+            return collect
+
+        spread(ranges(texts.offsets, STEP, 1 << 16), prepare, threads)
+        pieces.sort(key=lambda piece: piece[0])
+        sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, _, sizes in pieces)])
+        return Shingles(np.concatenate([np.zeros(0, np.uint64), *(values for _, values, _ in pieces)]), np.cumsum(sizes))
 
     def _make_room(self, room: "_Room", texts: Column, first: int, last: int) -> None:
         longest, columns = kernels.scratch_room(*texts, first, last, tables(self.config.case))
@@ -122,22 +150,7 @@ class _Room:
 
 def shingle(texts: Any, config: Config, *, threads: int | None = None, strict: bool = False) -> Shingles:
     """The shingle sets of a list of str or an Arrow string array, in order."""
-    data = column(texts)
-    shingler = Shingler(config, strict)
-    pieces: list[tuple[int, NDArray[np.uint64], NDArray[np.int64]]] = []
-
-    def prepare() -> Callable[[int, int], None]:
-        work = shingler.prepare(data)
-
-        def collect(first: int, last: int) -> None:
-            pieces.extend((row, piece.values.copy(), piece.sizes) for row, piece in work(first, last))
-
-        return collect
-
-    spread(ranges(data.offsets, STEP, 1 << 16), prepare, threads)
-    pieces.sort(key=lambda piece: piece[0])
-    sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, _, sizes in pieces)])
-    return Shingles(np.concatenate([np.zeros(0, np.uint64), *(values for _, values, _ in pieces)]), np.cumsum(sizes))
+    return Shingler(config, strict).shingle(column(texts), threads)
 
 
 def spans(text: str, config: Config) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """The MinHash sketcher: texts or sets in, packed sketches out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ class MinHash:
 
             return work
 
-        return self._run(len(texts.offsets) - 1, ranges(texts.offsets, TEXT_STEP, 1 << 16), prepare, threads)
+        sketches = self._run(len(texts.offsets) - 1, ranges(texts.offsets, TEXT_STEP, 1 << 16), prepare, threads)
+        return replace(sketches, malformed=shingler.malformed)
 
     def sketch_sets(self, sets: Any, *, threads: int | None = None) -> Sketches:
         """Sketch sets that are not text: an iterable of sets of int, bytes or str, an Arrow list array, or (values, offsets)."""

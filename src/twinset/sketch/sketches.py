@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from twinset.errors import BadOption, CannotMerge, IncompatibleSketches
 from twinset.estimate.resemblance import Estimate, estimate
 from twinset.kernels import agreement, packing
 from twinset.parallel import spread
+from twinset.rows import aligned, checked
 from twinset.sketch.sizes import Sizes
 
 TILE = 512  # sketches compared at a time: a tile of 24-word sketches fills 96 KB of the second-level cache
@@ -20,12 +22,13 @@ TILE = 512  # sketches compared at a time: a tile of 24-word sketches fills 96 K
 
 @dataclass(frozen=True)
 class Sketches:
-    """`words` uint64 (n, words of the layout), the set sizes, and the configuration; `ids` if the documents have names. Row number is document number."""
+    """`words` uint64 (n, words of the layout), the set sizes, and the configuration; `ids` if the documents have names."""
 
     words: NDArray[np.uint64]
     sizes: Sizes
     config: Config
     ids: pa.Array | None = None
+    malformed: int = 0  # UTF-8 sequences that were replaced by U+FFFD
 
     def __len__(self) -> int:
         return len(self.words)
@@ -53,8 +56,7 @@ class Sketches:
         The two broadcast: equal lengths are aligned pairs, one row against an array of rows is one against all.
         """
         other = self._compatible(other)
-        a, b = np.broadcast_arrays(self._rows(left), other._rows(right))
-        a, b = np.ascontiguousarray(a).reshape(-1), np.ascontiguousarray(b).reshape(-1)
+        a, b = aligned(left, len(self), right, len(other))
         agreeing = np.empty((len(a), len(self.config.layout.components)), np.int32)
         agreement.agree_pairs(self.words, a, other.words, b, parts_of(self.config), agreeing)
         return self._estimate(agreeing, self.sizes[a], other.sizes[b], level)
@@ -98,10 +100,16 @@ class Sketches:
 
     def samples(self, rows: ArrayLike | None = None) -> NDArray[np.uint64]:
         """The unpacked samples (rows, samples), component after component."""
-        wanted = np.arange(len(self)) if rows is None else self._rows(rows).reshape(-1)
+        wanted = np.arange(len(self)) if rows is None else checked(rows, len(self)).reshape(-1)
         out = np.empty((len(wanted), self.config.layout.samples), np.uint64)
         packing.unpack(self.words, wanted, parts_of(self.config), out)
         return out
+
+    def save(self, path: str | Path) -> None:
+        """Write to a Parquet or Arrow file, which appears whole or not at all; `twinset.load` reads it."""
+        from twinset.sketch.storing import save  # storing needs this class
+
+        save(self, path)
 
     def _block(self, other: "Sketches", left: tuple[int, int], right: tuple[int, int], threads: int | None) -> NDArray[np.int32]:
         parts = parts_of(self.config)
@@ -131,12 +139,6 @@ class Sketches:
             differing = [f"{name} {value!r} and {other.config.to_dict()[name]!r}" for name, value in self.config.to_dict().items() if other.config.to_dict()[name] != value]
             raise IncompatibleSketches(f"sketches differ in {', '.join(differing) or 'their scheme'}; allowed: equal fingerprints ({self.fingerprint} is not {other.fingerprint})")
         return other
-
-    def _rows(self, rows: ArrayLike) -> NDArray[np.int64]:
-        chosen = np.asarray(rows)
-        if chosen.size and (not np.issubdtype(chosen.dtype, np.integer) or chosen.min() < 0 or chosen.max() >= len(self)):
-            raise BadOption(f"a row is {chosen.min() if chosen.min() < 0 else chosen.max()}; allowed: whole numbers from 0 to {len(self) - 1}")
-        return chosen.astype(np.int64)
 
 
 def parts_of(config: Config) -> NDArray[np.int64]:

@@ -1,0 +1,180 @@
+"""The command line: each command parses its options, calls a verb of the library, and prints what it returns."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from twinset import __version__
+from twinset.config import Config
+from twinset.errors import BadInput, TwinsetError
+
+app = typer.Typer(
+    name="twinset",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Finds documents that are copies, near-copies or partial copies of each other, and says how sure it is.",
+)
+
+Bits = Annotated[str, typer.Option(help=Config.help("bits"))]
+Samples = Annotated[int, typer.Option(help=Config.help("samples"))]
+Shingle = Annotated[str, typer.Option(help=Config.help("shingle"))]
+Case = Annotated[bool, typer.Option("--case", help=Config.help("case"))]
+NoSpace = Annotated[bool, typer.Option("--no-space", help="In 'chars:K', drop white space instead of counting a run of it as one character.")]
+Seed = Annotated[int, typer.Option(help=Config.help("seed"))]
+Sizes = Annotated[str, typer.Option(help=Config.help("sizes"))]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse malformed UTF-8 instead of replacing and counting it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, as also happens when stdout is not a terminal.")]
+Threads = Annotated[int | None, typer.Option(help="Threads; by default one for each core. No result depends on it.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"twinset {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False) -> None:
+    pass
+
+
+@app.command()
+def compare(
+    left: Annotated[Path, typer.Argument(help="A text file, or - for stdin.")],
+    right: Annotated[Path, typer.Argument(help="Another, or - for stdin.")],
+    bits: Bits = Config.bits,
+    samples: Samples = Config.samples,
+    shingle: Shingle = Config.shingle,
+    case: Case = Config.case,
+    no_space: NoSpace = not Config.space,
+    seed: Seed = Config.seed,
+    sizes: Sizes = Config.sizes,
+    level: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Say how much two documents share."""
+    config = Config(bits=bits, samples=samples, shingle=shingle, case=case, space=not no_space, seed=seed, sizes=sizes)
+    texts = _read_both(left, right)
+    from twinset.comparing import compare as compared
+    from twinset.report.compiling import announced
+
+    with announced():
+        found = compared(*texts, level=level, strict=strict, config=config)
+    if _wants_json(as_json):
+        return _print_json(found.to_dict())
+    from twinset.report import tables
+
+    tables.show(tables.comparison(found))
+
+
+@app.command()
+def sketch(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Documents: .parquet, .jsonl or .ndjson, the last two also .gz or .zst.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The sketches: a .parquet or .arrow file.")],
+    text_column: Annotated[str | None, typer.Option(help="The column of the text; by default text, content, document or body.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="The column that names documents; by default id, or the row number.")] = None,
+    bits: Bits = Config.bits,
+    samples: Samples = Config.samples,
+    shingle: Shingle = Config.shingle,
+    case: Case = Config.case,
+    no_space: NoSpace = not Config.space,
+    seed: Seed = Config.seed,
+    sizes: Sizes = Config.sizes,
+    strict: Strict = False,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Sketch a file of documents into a file of sketches, which appears when it is complete."""
+    config = Config(bits=bits, samples=samples, shingle=shingle, case=case, space=not no_space, seed=seed, sizes=sizes)
+    from twinset import pipeline
+    from twinset.report import progress
+    from twinset.report.compiling import announced
+
+    with announced(), progress.bar("sketching") as move:
+        done = pipeline.sketch(source, out, config, text_column=text_column, id_column=id_column, threads=threads, strict=strict, progress=move)
+    if _wants_json(as_json):
+        return _print_json(done.to_dict())
+    from twinset.report import tables
+
+    tables.show(tables.sketched(done, str(out)))
+
+
+@app.command()
+def plan(
+    threshold: Annotated[float, typer.Option(help="The resemblance from which on a pair counts.")],
+    size: Annotated[int | None, typer.Option("--bytes", help="Best error within so many bytes of packed samples for each document.")] = None,
+    error: Annotated[float | None, typer.Option(help="Fewest bytes for this standard error at the threshold.")] = None,
+    precision: Annotated[float | None, typer.Option(help="Fewest bytes for this precision; needs --similarities.")] = None,
+    similarities: Annotated[str | None, typer.Option(help="How resemblances are distributed: '0:0.9+0.5:0.05+0.85:0.05' or 'beta:0.5,5'.")] = None,
+    permutations: Annotated[int | None, typer.Option(help="At most so many permutations; by default 4 for each stored bit.")] = None,
+    lowest: Annotated[float | None, typer.Option(help="The resemblance that must be told from nothing; by default 0.1 below the threshold.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the variance against the resemblance into this .svg, .png or .pdf file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Choose bits and samples for a threshold, by bytes, error or precision."""
+    from twinset.planning import plan as planned
+    from twinset.report.compiling import announced
+
+    options = {"bytes": size, "error": error, "precision": precision, "similarities": similarities, "permutations": permutations, "lowest": lowest}
+    with announced():
+        found = planned(threshold, measure=True, **options)  # type: ignore[arg-type]
+    if plot is not None:
+        from twinset.report.plot import draw
+
+        draw(found, plot)
+    if _wants_json(as_json):
+        return _print_json(found.to_dict())
+    from twinset.report import tables
+
+    tables.show(*tables.plan(found))
+
+
+def main() -> None:
+    """Run the command line. A user's mistake is one line and exit code 2; a closed pipe is success."""
+    _guard(app)
+
+
+def _guard(run: Callable[[], Any]) -> None:
+    try:
+        run()
+        sys.stdout.flush()
+    except TwinsetError as error:
+        print(f"twinset: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
+    except KeyboardInterrupt:
+        print("twinset: interrupted; nothing was left half-written", file=sys.stderr)
+        sys.exit(130)
+
+
+def _read_both(left: Path, right: Path) -> tuple[bytes, bytes]:
+    if str(left) == str(right) == "-":
+        raise BadInput("both documents are '-'; allowed: stdin for one of them")
+    return _read(left), _read(right)
+
+
+def _read(path: Path) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return path.read_bytes()
+    except IsADirectoryError:
+        raise BadInput(f"{path} is a directory; allowed: a text file, or - for stdin") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); allowed: a text file, or - for stdin") from None
+
+
+def _wants_json(asked: bool) -> bool:
+    return asked or not sys.stdout.isatty()
+
+
+def _print_json(found: dict[str, Any]) -> None:
+    print(json.dumps(found, ensure_ascii=False))

@@ -1,0 +1,25 @@
+"""Progress of a long run: a bar on a terminal, nothing elsewhere."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int, int], None]]:
+    """A function (documents done, bytes read, bytes in all) that moves a bar on stderr with rate and time left."""
+    if not sys.stderr.isatty():
+        yield lambda documents, read, size: None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[documents]:,} documents, {task.fields[rate]:,.0f}/s"), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(what, total=None, documents=0, rate=0.0)
+
+        def move(documents: int, read: int, size: int) -> None:
+            rate = documents / max(progress.tasks[0].elapsed or 0, 1e-3)
+            progress.update(task, completed=read, total=size, documents=documents, rate=rate)
+
+        yield move
