@@ -23,12 +23,12 @@ def mix(x):
 
 def mixed(x):
     """The hash of a whole number."""
-    return mix(x % 2**64)
+    return mix((x + LENGTH) % 2**64)
 
 
 def hash_element(data):
     """The hash of an element of a set that is not text."""
-    return mix(hash_unit(data))
+    return mix((hash_unit(data) + LENGTH) % 2**64)
 
 
 def combine(hashes, width):

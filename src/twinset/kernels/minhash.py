@@ -59,22 +59,26 @@ def finish32(minima, rows, begin, end, multipliers):
     """Replace minima[d, j] by mix32(minima[d, j] ^ multipliers[j]) for d < rows, begin <= j < end.
 
     Low bits of odd multiples repeat the low bits of x; after the mix every bit is usable. The lane's multiplier salts it, so that the few small
-    values that a very large set leaves as minima do not all meet the same fixed bits.
+    values that a very large set leaves as minima do not all meet the same fixed bits. Slices, because LLVM makes vectors only of indices that start at 0.
     """
+    salts = multipliers[begin:end]
     for d in range(rows):
-        for j in range(begin, end):
-            z = minima[d, j] ^ multipliers[j]
+        row = minima[d, begin:end]
+        for j in range(end - begin):
+            z = row[j] ^ salts[j]
             z = np.uint32(np.uint32(z ^ (z >> S16)) * MIX32_A)
             z = np.uint32(np.uint32(z ^ (z >> S13)) * MIX32_B)
-            minima[d, j] = z ^ (z >> S16)
+            row[j] = z ^ (z >> S16)
 
 
 @njit(nogil=True, cache=True)
 def finish64(minima, rows, begin, end, multipliers):
     """`finish32` for uint64 lanes."""
+    salts = multipliers[begin:end]
     for d in range(rows):
-        for j in range(begin, end):
-            z = minima[d, j] ^ multipliers[j]
+        row = minima[d, begin:end]
+        for j in range(end - begin):
+            z = row[j] ^ salts[j]
             z = (z ^ (z >> S33)) * MIX64_A
             z = (z ^ (z >> S33)) * MIX64_B
-            minima[d, j] = z ^ (z >> S33)
+            row[j] = z ^ (z >> S33)

@@ -24,9 +24,9 @@ def mix(x):
 
 @njit(nogil=True, cache=True)
 def mix_all(values, out):
-    """Write out[i] = mix(values[i]); both uint64 (n,)."""
+    """Write out[i] = mix(values[i] + LENGTH); both uint64 (n,). The salt keeps 0, a frequent element, off the hash 0, which is the minimum of every lane."""
     for i in range(values.shape[0]):
-        out[i] = mix(values[i])
+        out[i] = mix(values[i] + LENGTH)
 
 
 @njit(nogil=True, cache=True)
@@ -156,9 +156,9 @@ def _settle(values, n):
 
 @njit(nogil=True, cache=True)
 def element_hashes(text, offsets, out):
-    """Write the mixed hash of each element text[offsets[i]:offsets[i + 1]]: any bytes, readable for eight past the last. out uint64 (elements,)."""
+    """Write the mixed hash of each element text[offsets[i]:offsets[i + 1]]: any bytes, readable for eight past the last, salted as in `mix_all`. out uint64 (elements,)."""
     for i in range(out.shape[0]):
-        out[i] = mix(hash_unit(text, offsets[i], offsets[i + 1]))
+        out[i] = mix(hash_unit(text, offsets[i], offsets[i + 1]) + LENGTH)
 
 
 @njit(nogil=True, cache=True)
