@@ -107,7 +107,7 @@ def variance_of_E1(components, R, r1=0.0, r2=0.0):
 
 def information(components, R, r1=0.0, r2=0.0, step=Decimal("1e-15")):
     """The mean square of the likelihood's slope."""
-    around = [{agreeing: chance for agreeing, chance in outcomes(components, Decimal(R) + shift, r1, r2)} for shift in (-step, 0, step)]
+    around = [dict(outcomes(components, Decimal(R) + shift, r1, r2)) for shift in (-step, 0, step)]
     return sum(((around[2][agreeing] - around[0][agreeing]) / (2 * step)) ** 2 / chance for agreeing, chance in around[1].items())
 
 

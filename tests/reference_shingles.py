@@ -1,5 +1,7 @@
 """Plain-Python twins of the shingle kernels, in Python integers: bytes of normalised text to sets of 64-bit hashes. Never imported by the package."""
 
+from operator import mul
+
 import reference_text as text
 
 LENGTH, FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
@@ -34,8 +36,9 @@ def hash_element(data):
 def combine(hashes, width):
     """The shingles of a list of unit hashes, in order."""
     n = min(width, len(hashes))
+    powers = [pow(BASE, n - 1 - u, 2**64) for u in range(n)]
     rows = [hashes[i : i + n] for i in range(len(hashes) - n + 1)] if hashes else []
-    return [mix((n * LENGTH + sum(h * BASE ** (n - 1 - u) for u, h in enumerate(row))) % 2**64) for row in rows]
+    return [mix((n * LENGTH + sum(map(mul, row, powers))) % 2**64) for row in rows]
 
 
 def units(normal, words):

@@ -1,5 +1,6 @@
 """Intervals cover at their nominal rate, exactly counted: every outcome of a sketch is weighed with its probability."""
 
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_a_higher_level_gives_a_wider_interval(name, samples):
     layout = parse(name, samples)
     counts = np.array([[part.samples * i // 16 for part in layout.components] for i in range(17)])
     found = [estimate(layout, counts, np.full(17, 100), np.full(17, 80), level=level) for level in (0.5, 0.9, 0.95, 0.999)]
-    for narrow, wide in zip(found, found[1:], strict=False):
+    for narrow, wide in pairwise(found):
         assert (wide.low <= narrow.low + 1e-9).all()
         assert (wide.high >= narrow.high - 1e-9).all()
 

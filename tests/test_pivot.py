@@ -30,10 +30,13 @@ def exact(components, counts, weights, R, r1=0.0, r2=0.0):
     return reference.normal_deviate(float(reference.mid_tail(components, counts, weights, chances)))
 
 
-@pytest.mark.parametrize(("samples", "error"), [(64, 0.06), (256, 0.03)])
+@pytest.mark.parametrize(("samples", "error"), [(64, 0.08), (256, 0.03)])
 @pytest.mark.parametrize(("bits", "xor", "r1", "r2"), [(1, 1, 0, 0), (4, 1, 0, 0), (1, 2, 0, 0), (1, 4, 0, 0), (1, 1, 0.6, 0.5), (2, 1, 1e-10, 1e-10)])
 def test_one_component_is_close_to_the_mid_p_value(bits, xor, r1, r2, samples, error):
-    """Within three deviates, also where few samples disagree."""
+    """Within three deviates, also where few samples disagree.
+
+    The saddlepoint takes counts for continuous; the tail on whole counts differs by a share of t^2 / 12, t being the tilt: 0.08 deviates if one of 64 disagrees.
+    """
     part = (samples, bits, xor)
     for R in (0.3, 0.7, 0.8):
         p = float(reference.agreement(part, R, r1, r2))

@@ -1,4 +1,4 @@
-"""Which layout serves a purpose best: V3 at a threshold, over every sensible layout (theory.md, section 5). docs/decisions/planner.md gives the reasons.
+"""Which layout serves a purpose best: V3 at a threshold, over every sensible layout (theory.md, section 5). docs/decisions/007-planner.md gives the reasons.
 
 Information adds up over samples, so a choice is a linear programme: words and permutations are limited, information is wanted, and the sketch must tell
 `lowest` from nothing. Two kinds of sample are therefore all that a best layout needs, but for what whole blocks of 64 samples leave over.
@@ -155,9 +155,9 @@ class Plan:
 
 
 def choose(demand: Demand) -> Plan:
-    """Every sensible layout that meets the demand, best first: by error for given bytes, else by bytes."""
+    """The layouts that meet the demand, best first: by error for given bytes, else by bytes. Each costs fewer permutations than any before it."""
     named = (_sized(name, demand) for name in NAMED)
-    choices = sorted((_judged(layout, demand) for layout in named if layout), key=lambda choice: _rank(choice, demand))
+    choices = _front(sorted((_judged(layout, demand) for layout in named if layout), key=lambda choice: _rank(choice, demand)))
     mixtures = [_judged(layout, demand) for layout in (_sized(None, demand),) if layout]
     choices = [mixture for mixture in mixtures if not choices or _earns(mixture, choices[0], demand)] + choices
     if not choices:
@@ -296,6 +296,12 @@ def _judged(layout: Layout, demand: Demand) -> Choice:
 def _earns(mixture: Choice, named: Choice, demand: Demand) -> bool:
     """Whether a mixture is enough better than a layout with a short name."""
     return mixture.error < WORTH * named.error if demand.bytes is not None else mixture.bytes < named.bytes
+
+
+def _front(ranked: list[Choice]) -> list[Choice]:
+    """Without those that a better one beats in permutations too."""
+    least = np.minimum.accumulate([math.inf, *(choice.permutations for choice in ranked)])
+    return [choice for choice, before in zip(ranked, least[:-1], strict=True) if choice.permutations < before]
 
 
 def _rank(choice: Choice, demand: Demand) -> tuple[float, float, int]:

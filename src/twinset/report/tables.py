@@ -8,14 +8,15 @@ from twinset.comparing import Comparison
 from twinset.estimate.planner import Choice, Plan
 from twinset.pipeline import Sketched
 
-LEGEND = "storage factor: stored bits × variance at the threshold, lower is better; saving: bytes that 64-bit values need for the same error, over these bytes"
+FACTOR = "storage factor: stored bits × variance at the threshold, lower is better"
+SAVING = "saving: bytes that 64-bit values need for the same error, over these bytes"
 
 
 def comparison(found: Comparison) -> Table:
     """What two documents share, one quantity in each line."""
     table = Table.grid(padding=(0, 2))
     table.add_row("resemblance", f"{found.exact:.4f}", "exact")
-    table.add_row("", f"{found.resemblance:.4f}", f"estimated from sketches, {found.level:g} interval {found.low:.4f} to {found.high:.4f}, raw {found.raw:.4f}")
+    table.add_row("", f"{found.resemblance:.4f}", f"estimated from sketches, {100 * found.level:g} % interval {found.low:.4f} to {found.high:.4f}, raw {found.raw:.4f}")
     table.add_row("left in right", f"{found.containment_left:.4f}", f"{found.shared} of {found.size_left} shingles")
     table.add_row("right in left", f"{found.containment_right:.4f}", f"{found.shared} of {found.size_right} shingles")
     for side, size, bad in (("left", found.size_left, found.malformed_left), ("right", found.size_right, found.malformed_right)):
@@ -28,15 +29,15 @@ def comparison(found: Comparison) -> Table:
 
 def plan(found: Plan) -> list[Table | Text]:
     """The choices of a plan, best first, and what the limits kept out."""
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    around = [f"error at {at:g}" for at, _ in found.best.errors]
+    table = Table(box=None, header_style="bold", collapse_padding=True, pad_edge=False)
+    around = [f"error\nat {at:g}" for at, _ in found.best.errors]
     judged = found.best.precision is not None
-    for heading in ("layout", "samples", "bytes", *around, "storage factor", "saving", *(("precision", "recall") if judged else ()), "permutations", "ns/shingle"):
-        table.add_column(heading, justify="left" if heading == "layout" else "right")
+    for heading in ("layout", "samples", "bytes", *around, *(("preci-\nsion", "recall") if judged else ("storage\nfactor",)), "saving", "permu-\ntations", "ns/\nshingle"):
+        table.add_column(heading, justify="left" if heading == "layout" else "right", no_wrap=heading == "layout")
     for choice in found:
         table.add_row(*_cells(choice, judged), style="bold" if choice is found.best else "")
     lines = [Text(f"best: {found.best.why}"), *(Text(f"note: {note}") for note in found.notes)]
-    return [table, *lines, Text(LEGEND, style="dim")]
+    return [table, *lines, Text(SAVING if judged else f"{FACTOR}\n{SAVING}", style="dim")]
 
 
 def sketched(done: Sketched, out: str) -> Text:
@@ -56,7 +57,7 @@ def show(*parts: Table | Text) -> None:
 
 
 def _cells(choice: Choice, judged: bool) -> list[str]:
-    share = [f"{choice.precision:.3f}", f"{choice.recall:.3f}"] if judged else []
+    share = [f"{choice.precision:.3f}", f"{choice.recall:.3f}"] if judged else [f"{choice.storage_factor:.3f}"]
     speed = "" if choice.ns_per_shingle is None else f"{choice.ns_per_shingle:.1f}"
     errors = [f"{error:.4f}" for _, error in choice.errors]
-    return [choice.bits, str(choice.samples), str(choice.bytes), *errors, f"{choice.storage_factor:.3f}", f"{choice.saving:.1f}", *share, str(choice.permutations), speed]
+    return [choice.bits, str(choice.samples), str(choice.bytes), *errors, *share, f"{choice.saving:.1f}", str(choice.permutations), speed]

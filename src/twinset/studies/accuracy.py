@@ -180,6 +180,7 @@ def _row(experiment: Cell, layout: Layout, agreeing: NDArray[np.int32]) -> dict[
     variance = float(V3(layout, truth, r1, r2))
     error = (result.raw - truth).reshape(agreeing.shape[:2])
     square = ((result.value - truth) ** 2).reshape(agreeing.shape[:2])
+    alone = 1 if experiment.family == "production" else BATCH
     return {
         "family": experiment.family,
         "keys": experiment.keys,
@@ -189,18 +190,19 @@ def _row(experiment: Cell, layout: Layout, agreeing: NDArray[np.int32]) -> dict[
         "samples": layout.samples,
         "trials": trials,
         "bias": f"{error.mean():.6f}",
-        "bias_z": f"{error.mean() / _standard_error(error):.2f}" if _unbiased(layout) else "",
+        "bias_z": f"{error.mean() / _standard_error(error, alone):.2f}" if _unbiased(layout) else "",
         "raw_ratio": f"{(error**2).mean() / raw_variance(layout, truth, r1, r2):.4f}",
         "ratio": f"{square.mean() / variance:.4f}",
-        "ratio_error": f"{_standard_error(square) / variance:.4f}",
+        "ratio_error": f"{_standard_error(square, alone) / variance:.4f}",
         "delta": int(_delta(layout, truth, min(left, right) / max(left, right), r1, r2)),
         "coverage": f"{((result.low <= truth) & (truth <= result.high)).mean():.4f}",
     }
 
 
-def _standard_error(values: NDArray[np.float64]) -> float:
-    """Of the mean of (draws, sketches): sketches of one draw share their elements, so draws are what is independent."""
-    return float(values.mean(axis=1).std(ddof=1) / len(values) ** 0.5)
+def _standard_error(values: NDArray[np.float64], together: int) -> float:
+    """Of the mean of (draws, sketches). Sketches of one draw share their elements, and so many draws share their hash functions: only groups of those are independent."""
+    groups = values[: len(values) // together * together].reshape(len(values) // together, -1)
+    return float(groups.mean(axis=1).std(ddof=1) / len(groups) ** 0.5)
 
 
 def _unbiased(layout: Layout) -> bool:
@@ -233,7 +235,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/accuracy.csv"))
     parser.add_argument("--draws", type=int, default=TRIALS, help="draws of sets of up to 1000 elements")
     parser.add_argument("--large", type=int, default=TRIALS // 4, help="draws of larger sets")
-    parser.add_argument("--study", type=int, default=500, help="draws for the papers' families")
+    parser.add_argument("--study", type=int, default=2000, help="draws for the papers' families")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     partial = options.out.with_suffix(".partial")
