@@ -183,7 +183,7 @@ def test_options_build_the_configuration_that_the_sketches_carry():
     assert repr(MinHash(config)) == f"MinHash({config})"
     with pytest.raises(BadOption, match="^threads is 0; allowed: 1 or more$"):
         MinHash(config).sketch(["a"], threads=0)
-    with pytest.raises(BadText, match="^1 malformed UTF-8 sequences in documents 0 to 1; allowed: valid UTF-8"):
+    with pytest.raises(BadText, match="malformed UTF-8 .*; allowed: valid UTF-8"):
         MinHash(config).sketch(pa.array([b"a", b"\xff"]), strict=True)
 
 

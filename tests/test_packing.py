@@ -1,5 +1,7 @@
 """Packed words equal their definition for every number of bits, and unpack to the samples they were made of."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 import reference_sketch as reference
@@ -47,7 +49,7 @@ def check(components, kind, rows=2):
     found = minima(rows, components, kind)
     words = packed(found, components)
     assert words.tolist() == [reference.pack(row, components) for row in found.tolist()]
-    assert unpacked(words, components, range(rows)) == [sum(reference.samples(row, components), []) for row in found.tolist()]
+    assert unpacked(words, components, range(rows)) == [list(chain.from_iterable(reference.samples(row, components))) for row in found.tolist()]
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -54,7 +54,7 @@ def sketch(
     with table_writer(out, schema(config, documents.id_type)) as write:
         for batch in _ahead(documents.batches()):
             texts = column(batch.column("text"))
-            sketches = sketcher.sketch_column(texts, threads=threads, strict=strict)
+            sketches = sketcher.sketch_column(texts, threads=threads, strict=strict, first=total)
             write(to_batch(sketches, batch.column("id")))
             total, malformed, size = total + len(sketches), malformed + sketches.malformed, size + int(texts.offsets[-1] - texts.offsets[0])
             empty += int(np.count_nonzero(sketches.sizes.counts() == 0))

@@ -66,6 +66,7 @@ class Shingler:
 
     config: Config
     strict: bool = False
+    first: int = 0  # the number of the first document, for messages
     malformed: int = 0
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -84,7 +85,8 @@ class Shingler:
             self._make_room(room, texts, first, last)
             while first < last:
                 stop, bad, needed = kernels.shingle_rows(*texts, first, last, tables(self.config.case), self.mode, self.config.width, *room.arrays())
-                self._count(bad, first, stop)
+                if bad:
+                    self._count(bad, texts, first, stop)
                 if stop > first:
                     ends = room.ends[: stop - first]
                     yield first, Shingles(room.values[: ends[-1]], np.concatenate([np.zeros(1, np.int64), ends]))
@@ -116,11 +118,19 @@ class Shingler:
         text = int(texts.offsets[last] - texts.offsets[first])
         room.grow(longest + SLACK, columns, text // 2 + SLACK, last - first)
 
-    def _count(self, bad: int, first: int, stop: int) -> None:
-        if bad and self.strict:
-            raise BadText(f"{bad} malformed UTF-8 sequences in documents {first} to {stop - 1}; allowed: valid UTF-8, or no --strict, which replaces them by U+FFFD")
+    def _count(self, bad: int, texts: Column, first: int, stop: int) -> None:
+        if self.strict:
+            self._refuse(texts, first, stop)
         with self._lock:
             self.malformed += bad
+
+    def _refuse(self, texts: Column, first: int, stop: int) -> None:
+        for d in range(first, stop):
+            try:
+                texts.text[texts.offsets[d] : texts.offsets[d + 1]].tobytes().decode()
+            except UnicodeDecodeError as error:
+                place = f"byte {error.start} of document {self.first + d}"
+                raise BadText(f"malformed UTF-8 at {place}; allowed: valid UTF-8, or without strict, which replaces it by U+FFFD and counts it") from None
 
 
 class _Room:

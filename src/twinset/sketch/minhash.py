@@ -41,9 +41,9 @@ class MinHash:
         """Sketch a list of str or an Arrow string array, in order. `strict` refuses malformed UTF-8 instead of replacing it by U+FFFD."""
         return self.sketch_column(column(texts), threads=threads, strict=strict)
 
-    def sketch_column(self, texts: Column, *, threads: int | None = None, strict: bool = False) -> Sketches:
-        """`sketch` for texts that are already bytes and offsets."""
-        shingler = Shingler(self.config, strict=strict)
+    def sketch_column(self, texts: Column, *, threads: int | None = None, strict: bool = False, first: int = 0) -> Sketches:
+        """`sketch` for texts that are already bytes and offsets; messages number them from `first`."""
+        shingler = Shingler(self.config, strict, first)
 
         def prepare(store: "_Store") -> Callable[[int, int], None]:
             shingle, pack = shingler.prepare(texts), self._packer(store)

@@ -251,6 +251,33 @@ def main(arguments: list[str] | None = None) -> None:
             file.flush()
             print(f"{number} of {len(todo)}: {', '.join(_key(todo[number - 1][0]))}", file=sys.stderr)
     partial.replace(options.out)
+    with options.out.open(newline="") as file:
+        print(summary(list(csv.DictReader(file))))
+
+
+def summary(table: list[dict[str, str]]) -> str:
+    """The table in short, in Markdown: each family under each kind of keys, then each layout under the production family."""
+    head = "{} | cells | worst bias | ratio of E4 | ratio of raw | coverage |"
+    lines = [head.format("| family | keys"), "|---|---|---|---|---|---|---|"]
+    for family, keys in product(FAMILIES, KEYS):
+        lines.append(f"| {family} | {keys} | {_extremes([row for row in table if (row['family'], row['keys']) == (family, keys)])} |")
+    lines += ["", head.format("| layout"), "|---|---|---|---|---|---|"]
+    for layout in LAYOUTS:
+        lines.append(f"| `{layout}` | {_extremes([row for row in table if (row['family'], row['layout']) == ('production', layout)])} |")
+    return "\n".join(lines)
+
+
+def _extremes(rows: list[dict[str, str]]) -> str:
+    """Number of rows, largest bias in standard errors, and the ranges of both ratios (where the delta method applies) and of the coverage."""
+    worst = max((abs(float(row["bias_z"])) for row in rows if row["bias_z"]), default=None)
+    delta = [row for row in rows if row["delta"] == "1"]
+    ranges = [_range(delta, "ratio"), _range(delta, "raw_ratio"), _range(rows, "coverage")]
+    return " | ".join([str(len(rows)), "–" if worst is None else f"{worst:.1f}", *ranges])
+
+
+def _range(rows: list[dict[str, str]], name: str) -> str:
+    values = [float(row[name]) for row in rows if row[name] != "nan"]
+    return f"{min(values):.3f} to {max(values):.3f}" if values else "–"
 
 
 def _key(experiment: Cell) -> tuple[str, str, str]:
