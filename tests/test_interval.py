@@ -79,7 +79,6 @@ def test_coverage_among_dense_sets(name, samples, sizes):
     assert rates.min() > 0.95 - SWING
 
 
-@pytest.mark.xfail(strict=True, reason="resemblance._dense solves above the turning point of the even XOR even where the other part sees below it: coverage 0.23 at R = 0")
 def test_coverage_of_an_even_xor_beside_another_part_among_dense_sets():
     rates = coverage(parse("3/4", 64), np.linspace(0, 0.8, 60), (500, 400), universe=1000)
     assert rates.min() > 0.95 - SWING

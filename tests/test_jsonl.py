@@ -78,7 +78,7 @@ def test_a_line_may_be_longer_than_a_block(written, size):
 
 
 def test_the_schema_is_what_the_first_lines_hold(written):
-    path = written([b'{"id": 5, "x": {"y": 1}}', b"", b'{"text": "a", "id": "later", "f": 1.5}'])
+    path = written([b'{"id": 5, "x": {"y": 1}}', b"", b'{"text": "a", "id": "later", "f": 1.5}', b""])
     kinds = {"id": pa.int64(), "x": pa.string(), "text": pa.string(), "f": pa.string()}
     assert {field.name: field.type for field in JsonLines(path).schema} == kinds
     assert JsonLines(written([b"", b" "])).schema.names == []

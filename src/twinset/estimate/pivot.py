@@ -46,6 +46,12 @@ class Evidence:
         return np.stack([p for p, _ in parts]), np.stack([slope for _, slope in parts])
 
 
+def log_likelihood(evidence: Evidence, resemblance: Floats) -> Floats:
+    """The logarithm of the likelihood, up to a constant of the counts."""
+    p = np.clip(evidence.agreement(resemblance)[0], TINY, ALMOST_ONE)
+    return np.asarray((evidence.agreeing * np.log(p) + (evidence.samples - evidence.agreeing) * np.log1p(-p)).sum(axis=0))
+
+
 def likelihood_step(evidence: Evidence, resemblance: Floats) -> Floats:
     """Fisher's scoring step towards the maximum of the likelihood: score over information; its sign is the score's."""
     p, slope = evidence.agreement(resemblance)

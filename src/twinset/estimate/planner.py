@@ -1,7 +1,8 @@
 """Which layout serves a purpose best: V3 at a threshold, over every sensible layout (theory.md, section 5). docs/decisions/007-planner.md gives the reasons.
 
 Information adds up over samples, so a choice is a linear programme: words and permutations are limited, information is wanted, and the sketch must tell
-`lowest` from nothing. Two kinds of sample are therefore all that a best layout needs, but for what whole blocks of 64 samples leave over.
+`lowest` from nothing. Where two of these limits bind, two kinds of sample are all that a best layout needs, but for what whole blocks of 64 samples leave over;
+mixtures of three are not tried.
 """
 
 import math

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twinset.errors import BadInput, BadOption
 from twinset.estimate.interval import cut_interval, likeliest, likelihood_interval, reach, where_deviate
-from twinset.estimate.pivot import TINY, Evidence
+from twinset.estimate.pivot import TINY, Evidence, log_likelihood
 from twinset.estimate.probability import C1, C2, Floats, turning
 from twinset.estimate.variance import V1, V2
 from twinset.layout import Component, Layout
@@ -161,23 +161,30 @@ def _dense(evidence: Evidence, lower: Floats, upper: Floats, level: float) -> Fl
     """Value, low, high (3, n) in a finite universe, once for each distinct row of counts, sizes and bounds."""
     first, inverse = _distinct(evidence.r1, evidence.r2, lower, upper, *evidence.agreeing)
     once, lower, upper = evidence.take(first), lower[first], upper[first]
-    turn = np.max([turning(part, once.r1, once.r2) for part in once.layout.components], axis=0)
-    value, low, high = _solved(once, np.clip(turn, lower, upper), upper, level)
+    turns = [turning(part, once.r1, once.r2) for part in once.layout.components]
+    turn, last = np.min(turns, axis=0), np.max(turns, axis=0)  # below the first no part grows with R, from the second on every part does
+    value, low, high = _solved(once, np.clip(turn, lower, upper), upper, level, np.clip(last, lower, upper))
     ambiguous = (turn > lower) & (2 * turn - low >= lower)
     low = np.where(ambiguous, np.maximum(np.minimum(2 * turn - high, low), lower), low)
     return np.stack([value, np.where(turn >= upper, lower, low), high])[:, inverse]
 
 
-def _solved(evidence: Evidence, lower: Floats, upper: Floats, level: float) -> Floats:
-    """E4 and its interval on [lower, upper], block by block."""
+def _solved(evidence: Evidence, lower: Floats, upper: Floats, level: float, split: Floats | None = None) -> Floats:
+    """E4 and its interval on [lower, upper], block by block. With a `split` the likelihood may have a maximum on either side of it."""
     result = np.empty((3, len(lower)))
     for start in range(0, len(lower), BLOCK):
         rows = np.arange(start, min(start + BLOCK, len(lower)))
         some, bottom, top = evidence.take(rows), lower[rows], upper[rows]
-        value = likeliest(some, bottom, top)
+        value = likeliest(some, bottom, top) if split is None else _likelier(some, bottom, split[rows], top)
         low, high = likelihood_interval(some, bottom, top, level)
         result[:, rows] = value, np.minimum(low, value), np.maximum(high, value)
     return result
+
+
+def _likelier(evidence: Evidence, lower: Floats, split: Floats, upper: Floats) -> Floats:
+    """E4 when the likelihood has one maximum on [lower, split] and one on [split, upper]."""
+    below, above = likeliest(evidence, lower, split), likeliest(evidence, split, upper)
+    return np.where(log_likelihood(evidence, below) > log_likelihood(evidence, above), below, above)
 
 
 def _distinct(*columns: NDArray[np.float64]) -> tuple[Rows, Rows]:
