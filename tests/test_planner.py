@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from math import log
 
 import numpy as np
@@ -13,7 +14,8 @@ from twinset.errors import BadOption
 from twinset.estimate.planner import NAMED, PER_BIT, TOLD, WORTH, Demand, choose
 from twinset.estimate.similarities import Similarities, precision_recall
 from twinset.estimate.variance import V3
-from twinset.layout import WORD, parse, step
+from twinset.layout import WORD, parse
+from twinset.layout import step as multiple
 from twinset.planning import plan
 
 STATED = "0:0.9+0.5:0.05+0.85:0.05"
@@ -30,12 +32,12 @@ def told(components, resemblance):
 
 
 def fisher(components, R, r1=0.0, r2=0.0):
-    total = 0.0
+    """Information by a difference quotient."""
+    R, step, total = Decimal(R), Decimal("1e-20"), Decimal(0)
     for part in components:
-        p, beside = (float(reference.agreement(part, reference.Decimal(R) + shift, r1, r2)) for shift in (0, reference.Decimal("1e-20")))
-        rise = reference.agreement(part, reference.Decimal(R) + reference.Decimal("1e-20"), r1, r2) - reference.agreement(part, reference.Decimal(R), r1, r2)
-        total += part[0] * (float(rise) * 1e20) ** 2 / (p * (1 - beside))
-    return total
+        below, p, above = (reference.agreement(part, R + shift, r1, r2) for shift in (-step, 0, step))
+        total += part[0] * ((above - below) / (2 * step)) ** 2 / (p * (1 - p))
+    return float(total)
 
 
 def tuples(name, samples):
@@ -51,7 +53,7 @@ def every_named(threshold, words, lanes):
     """The most samples of each named layout that fit, counted up one by one, and their error, if they tell threshold - 0.1 from nothing."""
     found = {}
     for name in NAMED:
-        unit = step(name)
+        unit = multiple(name)
         sizes = [samples for samples in range(unit, words * WORD + 1, unit) if fits(name, samples, words, lanes)]
         if sizes and told(tuples(name, sizes[-1]), max(threshold - 0.1, threshold / 2)) >= TOLD:
             found[name, sizes[-1]] = fisher(tuples(name, sizes[-1]), threshold) ** -0.5
@@ -120,7 +122,7 @@ def test_every_choice_reaches_the_error_and_with_one_word_less_does_not(threshol
         assert choice.error <= target
         assert choice.error == pytest.approx(fisher(tuples(choice.bits, choice.samples), threshold) ** -0.5, rel=1e-9)
         assert choice.permutations <= (permutations or choice.permutations)
-        unit = step(choice.bits)
+        unit = multiple(choice.bits)
         smaller = [samples for samples in range(unit, choice.samples, unit) if fits(choice.bits, samples, words - 1, choice.permutations)]
         if smaller:
             components = tuples(choice.bits, smaller[-1])

@@ -78,7 +78,7 @@ def tolerance(components, expected, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("name", "samples"), (*WHOLE, *XORED, MIXED[0]))
+@pytest.mark.parametrize(("name", "samples"), [*WHOLE, *XORED, MIXED[0]])
 def test_the_value_is_the_likeliest_resemblance(name, samples, place):
     """That of an even XOR lies above its turning point, where the chance of agreement starts to grow with R."""
     components = parts_of(name, samples)
