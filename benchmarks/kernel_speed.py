@@ -30,6 +30,7 @@ RESULTS = Path(__file__).parent / "results" / "kernel_speed.csv"
 ROUNDS = 30
 TURN = 0.02  # seconds that one turn lasts at least
 ELEMENTS = 1000  # shingles of a document
+QUERIES = 64  # sketches that a call compares with a tile
 ENGLISH = "The stage must be rebuilt on stone footings, above the line of the spring flood; a small boat with an electric motor must be bought. " * 500
 CHINESE = "我校位于海拔一千六百米的山坡上，全校共有学生一百二十三人，其中住校生八十七人。每年十一月至次年四月为旱季。" * 500
 
@@ -72,23 +73,23 @@ def minima(lanes: int, bits: int) -> Race:
 
 
 def agree(bits: str, samples: int) -> Race:
-    """One sketch against a tile of 512, which lies in the second-level cache."""
+    """Sketches against a tile of 512 others, which lies in the second-level cache."""
     parts = parts_of(MinHash(bits=bits, samples=samples).config)
-    words = splitmix64(3, (TILE + 1) * parse(bits, samples).words).reshape(TILE + 1, -1)
-    tile, scratch = np.empty((words.shape[1], TILE), np.uint64), np.empty(TILE, np.uint64)
+    words = splitmix64(3, (TILE + QUERIES) * parse(bits, samples).words).reshape(TILE + QUERIES, -1)
+    tile, counts = np.empty((TILE // agreement.WIDE, words.shape[1], agreement.WIDE), np.uint64), np.empty((len(parts), TILE), np.int64)
     agreement.transpose(words, 0, TILE, tile)
-    counts, query = np.empty((len(parts), TILE), np.int64), words[TILE]
-    flat = np.resize(tile.reshape(-1), -(-tile.size // 64) * 64)
+    out, flat = np.empty((QUERIES, TILE, len(parts)), np.int32), tile.reshape(-1)
 
     def right() -> bool:
-        pairs = np.empty((TILE, len(parts)), np.int32)
-        agreement.agree_pairs(words, np.full(TILE, TILE), words, np.arange(TILE), parts, pairs)
-        expected = samples - int(np.bitwise_count(query ^ words[0]).sum()) if bits == "1" else int(pairs[0].sum())
-        return bool((counts.T == pairs).all()) and int(pairs[0].sum()) == expected
+        left, right_rows = (each.reshape(-1) for each in np.meshgrid(TILE + np.arange(QUERIES), np.arange(TILE), indexing="ij"))
+        pairs = np.empty((len(left), len(parts)), np.int32)
+        agreement.agree_pairs(words, left, words, right_rows, parts, pairs)
+        expected = samples - np.bitwise_count(words[left] ^ words[right_rows]).sum(axis=1) if bits == "1" else pairs.sum(axis=1)
+        return bool((out.reshape(pairs.shape) == pairs).all() and (pairs.sum(axis=1) == expected).all())
 
     return Race(
-        "agree_tile", f"{bits} bits × {samples}", "words", lambda: agreement.agree_tile(query, tile, TILE, parts, scratch, counts), tile.size,
-        "XOR and count", lambda: peaks.popcount(flat, query[0], 4), 4 * len(flat), right, 0.6,
+        "agree_rows", f"{bits} bits × {samples}", "words", lambda: agreement.agree_rows(words, TILE, TILE + QUERIES, tile, TILE, parts, counts, out, 0), QUERIES * tile.size,
+        "XOR and count", lambda: peaks.popcount(flat, words[0, 0], QUERIES), QUERIES * len(flat), right, 0.6,
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from twinset.kernels.agreement import WIDE, agree_pairs, agree_rows, agree_tile,
 pytestmark = pytest.mark.compiled
 
 BITS = [*range(1, 33), 64]
-# Counts whose words are none, one and several eights, with and without words left over, and whose last block is full or not.
 SAMPLES = [1, 64, 65, 130, 512, 641]
 COLUMNS = [1, 31, 32, 33, 64, 70]
 MIXTURES = [
@@ -45,8 +44,8 @@ def parts_of(components):
 
 
 def tiled(words, columns):
-    """The first rows as the columns of a wider tile, whose other columns hold what is not to be counted."""
-    tile = np.full((words.shape[1], columns + 5), WORD)
+    """The first rows as the columns of a tile with a group to spare, which holds what is not to be counted."""
+    tile = np.full((-(-columns // WIDE) + 1, words.shape[1], WIDE), WORD)
     transpose(words, 0, columns, tile)
     return tile
 
@@ -60,9 +59,10 @@ def by_pairs(words, left, right, components):
 def by_tile(query, words, columns, components):
     """What `agree_tile` writes, and the columns it must leave alone."""
     tile = tiled(words, columns)
-    out = np.full((len(components), tile.shape[1]), MARK, np.int64)
-    agree_tile(query, tile, columns, parts_of(components), np.empty(tile.shape[1], np.uint64), out)
-    return out[:, :columns].T.tolist(), out[:, columns:]
+    groups = len(tile) - 1
+    out = np.full((len(components), len(tile) * WIDE), MARK, np.int64)
+    agree_tile(query, tile, groups, parts_of(components), out)
+    return out[:, :columns].T.tolist(), out[:, groups * WIDE :]
 
 
 def check(components, columns, seed=0):
@@ -77,7 +77,7 @@ def check(components, columns, seed=0):
 
 @pytest.mark.parametrize("bits", BITS)
 def test_every_number_of_bits(bits):
-    """One and two blocks, and the counts that turn the vector part and its tails on and off."""
+    """No whole block, one, and one that is not full; two groups of columns."""
     for samples in (1, 64, 65, 130):
         check([(samples, bits, 1)], 37, seed=samples)
 
@@ -85,7 +85,7 @@ def test_every_number_of_bits(bits):
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("samples", SAMPLES)
 def test_every_tail_of_a_tile(samples, bits):
-    """Eight words at a time and 32 columns at a time, and what is left of each."""
+    """Blocks and groups of columns, full and not."""
     minima, words, stored = sketches([(samples, bits, 1)], max(COLUMNS) + 1)
     expected = [reference.agree(minima[0], row, stored) for row in minima[1:]]
     for columns in COLUMNS:
@@ -124,13 +124,16 @@ def test_pairs_take_any_rows_of_two_groups():
     assert by_pairs(words, [], [], components).shape == (0, 2)
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 7), (2, 5), (6, 7), (3, 3)])
+@pytest.mark.parametrize(("first", "last"), [(0, 7), (2, 66), (6, 70), (69, 70), (3, 3)])
 def test_transpose(first, last):
-    words = np.arange(7 * 5, dtype=np.uint64).reshape(7, 5)
-    tile = np.full((5, 9), WORD)
+    words = np.arange(70 * 5, dtype=np.uint64).reshape(70, 5)
+    tile = np.full((4, 5, WIDE), WORD)
     transpose(words, first, last, tile)
-    assert np.array_equal(tile[:, : last - first], words[first:last].T)
-    assert (tile[:, last - first :] == WORD).all()
+    groups = -(-(last - first) // WIDE)
+    columns = tile[:groups].transpose(1, 0, 2).reshape(5, -1)
+    assert np.array_equal(columns[:, : last - first], words[first:last].T)
+    assert (columns[:, last - first :] == 0).all()
+    assert (tile[groups:] == WORD).all()
 
 
 @pytest.mark.parametrize(("first", "last", "column"), [(0, 9, 0), (2, 5, 3), (8, 9, 6), (4, 4, 0)])
@@ -139,8 +142,8 @@ def test_rows_fill_their_block_and_nothing_else(first, last, column, columns):
     components = MIXTURES[0]
     minima, words, stored = sketches(components, 9 + columns)
     out = np.full((last - first + 1, column + columns + 2, 2), MARK, np.int32)
-    scratch, counts = np.empty(columns + 5, np.uint64), np.empty((2, columns + 5), np.int64)
-    agree_rows(words[:9], first, last, tiled(words[9:], columns), columns, parts_of(components), scratch, counts, out, column)
+    counts = np.empty((2, columns + WIDE), np.int64)
+    agree_rows(words[:9], first, last, tiled(words[9:], columns), columns, parts_of(components), counts, out, column)
     expected = [[reference.agree(minima[q], minima[9 + i], stored) for i in range(columns)] for q in range(first, last)]
     assert out[: last - first, column : column + columns].tolist() == expected
     out[: last - first, column : column + columns] = MARK

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
-from twinset.kernels.vector import count_ones, subtract_differing
+from twinset.kernels.vector import count_agreeing, count_ones
 
 ZERO = np.uint64(0)
-WIDE = 32  # columns that `subtract_differing` covers
+WIDE = 32  # columns of a group: what `count_agreeing` covers
 
 
 @njit(nogil=True, cache=True)
@@ -37,93 +37,51 @@ def agree_pairs(left, left_rows, right, right_rows, parts, out):
 
 @njit(nogil=True, cache=True)
 def transpose(words, first, last, tile):
-    """Write tile[w, i] = words[first + i, w] for the rows first to last - 1. tile uint64 (words, >= last - first)."""
-    for i in range(last - first):
+    """Write tile[g, w, i] = words[first + WIDE * g + i, w] for the rows first to last - 1, and 0 beyond them. tile uint64 (>= groups, words, WIDE)."""
+    for g in range((last - first + WIDE - 1) // WIDE):
+        begin = first + g * WIDE
+        count = min(WIDE, last - begin)
         for w in range(words.shape[1]):
-            tile[w, i] = words[first + i, w]
-
-
-@njit(nogil=True, cache=True)
-def agree_tile(query, tile, count, parts, difference, out):
-    """Write out[c, i] = agreeing samples of component c between `query` and column i < count of a transposed tile.
-
-    query uint64 (words,) · tile uint64 (words, >= count), rows contiguous · difference uint64 (>= count,), scratch · out int64 (components, >= count).
-    Every loop runs along the tile, so a machine with vector bit counts does a whole register of sketches at a time. Fastest where the rows of the tile
-    begin at multiples of 64 bytes: vectors that straddle two cache lines cost a third of the speed.
-    """
-    word, even = 0, count - count % WIDE
-    for c in range(parts.shape[0]):
-        samples, bits = parts[c, 0], parts[c, 1]
-        blocks, agreeing = (samples + 63) // 64, out[c]
-        agreeing[:count] = samples
-        eights = blocks * bits // 8 if bits == 1 or bits == 2 or bits == 4 or bits == 8 else 0
-        _subtract_eights(query, tile, word, eights, bits, even, agreeing)
-        rest = word + 8 * eights
-        word += blocks * bits
-        _subtract_blocks(query, tile, rest, word, bits, even, difference, agreeing)
-        if even < count:
-            _subtract_blocks(query, tile[:, even:], word - blocks * bits, word, bits, count - even, difference, agreeing[even:])
-
-
-@njit(nogil=True, cache=True)
-def _subtract_eights(query, tile, word, eights, bits, count, agreeing):
-    """Take the differing samples of 8 * eights words off `agreeing`, eight words a pass to spare the accumulator's traffic. count: a multiple of WIDE."""
-    for w in range(word, word + 8 * eights, 8):
-        q0, q1, q2, q3 = query[w], query[w + 1], query[w + 2], query[w + 3]
-        q4, q5, q6, q7 = query[w + 4], query[w + 5], query[w + 6], query[w + 7]
-        if bits == 1:
-            for i in range(0, count, WIDE):
-                subtract_differing(agreeing, tile, w, i, 1, q0, q1, q2, q3, q4, q5, q6, q7)
-        elif bits == 2:
-            for i in range(0, count, WIDE):
-                subtract_differing(agreeing, tile, w, i, 2, q0, q1, q2, q3, q4, q5, q6, q7)
-        elif bits == 4:
-            for i in range(0, count, WIDE):
-                subtract_differing(agreeing, tile, w, i, 4, q0, q1, q2, q3, q4, q5, q6, q7)
-        else:
-            for i in range(0, count, WIDE):
-                subtract_differing(agreeing, tile, w, i, 8, q0, q1, q2, q3, q4, q5, q6, q7)
-
-
-@njit(nogil=True, cache=True)
-def _subtract_blocks(query, tile, word, end, bits, count, difference, agreeing):
-    """Take the differing samples of the blocks from `word` to `end` off `agreeing`, for any number of blocks, bits and columns."""
-    for w in range(word, end, bits):
-        if bits == 1:
-            q, t = query[w], tile[w]
             for i in range(count):
-                agreeing[i] -= np.int64(count_ones(q ^ t[i]))
-        else:
-            _subtract_planes(query, tile, w, bits, count, difference, agreeing)
+                tile[g, w, i] = words[begin + i, w]
+            tile[g, w, count:] = ZERO
 
 
 @njit(nogil=True, cache=True)
-def _subtract_planes(query, tile, word, bits, count, difference, agreeing):
-    """Take the differing samples of one block of `bits` planes off `agreeing`, two planes a pass."""
-    q0, q1 = query[word], query[word + 1]
-    t0, t1 = tile[word], tile[word + 1]
-    if bits == 2:
-        for i in range(count):
-            agreeing[i] -= np.int64(count_ones((q0 ^ t0[i]) | (q1 ^ t1[i])))
-        return
-    for i in range(count):
-        difference[i] = (q0 ^ t0[i]) | (q1 ^ t1[i])
-    for p in range(word + 2, word + bits):
-        q, t = query[p], tile[p]
-        for i in range(count):
-            difference[i] |= q ^ t[i]
-    for i in range(count):
-        agreeing[i] -= np.int64(count_ones(difference[i]))
+def agree_tile(query, tile, groups, parts, out):
+    """Write out[c, WIDE * g + i] = agreeing samples of component c between `query` and column i of group g < groups of a transposed tile.
+
+    query uint64 (words,) · tile uint64 (>= groups, words, WIDE), contiguous · out int64 (components, >= WIDE * groups). A group is read from its first word
+    to its last, in a stream that lies in the second-level cache at best; its counts stay in registers.
+    """
+    words = tile.shape[1]
+    flat, agreeing, columns = tile.reshape(-1), out.reshape(-1), out.shape[1]
+    for g in range(groups):
+        word = 0
+        for c in range(parts.shape[0]):
+            samples, bits = parts[c, 0], parts[c, 1]
+            blocks, place, at = (samples + 63) // 64, (g * words + word) * WIDE, c * columns + g * WIDE
+            if bits == 1:
+                count_agreeing(query, word, flat, place, blocks, bits, 1, samples, agreeing, at)
+            elif bits == 2:
+                count_agreeing(query, word, flat, place, blocks, bits, 2, samples, agreeing, at)
+            elif bits == 4:
+                count_agreeing(query, word, flat, place, blocks, bits, 4, samples, agreeing, at)
+            elif bits == 8:
+                count_agreeing(query, word, flat, place, blocks, bits, 8, samples, agreeing, at)
+            else:
+                count_agreeing(query, word, flat, place, blocks, bits, 0, samples, agreeing, at)
+            word += blocks * bits
 
 
 @njit(nogil=True, cache=True)
-def agree_rows(queries, first, last, tile, count, parts, difference, counts, out, column):
+def agree_rows(queries, first, last, tile, count, parts, counts, out, column):
     """Write out[q - first, column + i, c] for the query rows first to last - 1 against the columns i < count of a transposed tile.
 
-    As `agree_tile`, with counts int64 (components, >= count) as scratch and out int32 (last - first, >= column + count, components).
+    As `agree_tile`, with counts int64 (components, >= count, to the next multiple of WIDE) as scratch and out int32 (last - first, >= column + count, components).
     """
     for q in range(first, last):
-        agree_tile(queries[q], tile, count, parts, difference, counts)
+        agree_tile(queries[q], tile, (count + WIDE - 1) // WIDE, parts, counts)
         for c in range(parts.shape[0]):
             for i in range(count):
                 out[q - first, column + i, c] = counts[c, i]

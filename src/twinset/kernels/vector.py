@@ -102,31 +102,49 @@ def multiply_min(typingctx, minima, base, multipliers, index, x0, x1, x2, x3, x4
 
 
 @intrinsic(prefer_literal=True)
-def subtract_differing(typingctx, agreeing, tile, word, column, planes, q0, q1, q2, q3, q4, q5, q6, q7):
-    """For 32 columns i from `column` on: agreeing[i] -= the ones of the eight q ^ tile[word + 0 .. 7, i], ORed in groups of `planes` before they are counted.
+def count_agreeing(typingctx, query, word, tile, place, blocks, bits, planes, samples, agreeing, at):
+    """For 32 columns i: agreeing[at + i] = samples - the ones of the `blocks` blocks of query[word + w] ^ tile[place + 32 * w + i], each the OR of its `bits` words.
 
-    agreeing int64, tile uint64 with contiguous rows, planes a literal 1, 2, 4 or 8.
+    All arrays flat: query uint64, tile uint64 (rows of 32 columns, one for each word), agreeing int64. planes: a literal equal to `bits`, or a literal 0 for any
+    number of bits. Sums stay in registers from the first word to the last.
     """
-    group = planes.literal_value
+    fixed, vectors = planes.literal_value, 32 // WORDS.count
 
     def codegen(context, builder, signature, arguments):
+        query_type, _, tile_type, _, _, _, _, _, out_type, _ = signature.args
+        _, word, _, place, blocks, bits, _, samples, _, at = arguments
         ones = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, [WORDS]), "llvm.ctpop.v8i64")
-        queries = [_spread(builder, query, WORDS) for query in arguments[5:]]
-        matrix = context.make_array(signature.args[1])(context, builder, arguments[1])
+        sums = [cgutils.alloca_once_value(builder, ir.Constant(WORDS, None)) for _ in range(vectors)]
 
-        def differing(plane, place):
-            row = builder.add(arguments[2], ir.Constant(I64, plane))
-            pointer = cgutils.get_item_pointer(context, builder, signature.args[1], matrix, [row, place])
-            return builder.xor(builder.load(builder.bitcast(pointer, WORDS.as_pointer()), align=8), queries[plane])
+        def differing(w):
+            """The four vectors that tell where word w of the query and of the columns differ."""
+            asked = _spread(builder, builder.load(_pointer(context, builder, query_type, arguments[0], builder.add(word, w), I64)), WORDS)
+            first = builder.add(place, builder.mul(w, ir.Constant(I64, 32)))
+            places = [builder.add(first, ir.Constant(I64, 8 * v)) for v in range(vectors)]
+            return [builder.xor(asked, builder.load(_pointer(context, builder, tile_type, arguments[2], i, WORDS), align=8)) for i in places]
 
-        for step in range(0, 32, 8):
-            place = builder.add(arguments[3], ir.Constant(I64, step))
-            target = _pointer(context, builder, signature.args[0], arguments[0], place, WORDS)
-            left = builder.load(target, align=8)
-            for first in range(0, 8, group):
-                difference = reduce(builder.or_, [differing(plane, place) for plane in range(first, first + group)])
-                left = builder.sub(left, builder.call(ones, [difference]))
-            builder.store(left, target, align=8)
+        def count(found):
+            for total, difference in zip(sums, found, strict=True):
+                builder.store(builder.add(builder.load(total), builder.call(ones, [difference])), total)
+
+        with cgutils.for_range(builder, blocks) as block:
+            begin = builder.mul(block.index, ir.Constant(I64, fixed) if fixed else bits)
+            if fixed:
+                every = [differing(builder.add(begin, ir.Constant(I64, plane))) for plane in range(fixed)]
+                count([reduce(builder.or_, column) for column in zip(*every, strict=True)])
+            else:
+                any_plane = [cgutils.alloca_once(builder, WORDS) for _ in range(vectors)]
+                for each in any_plane:
+                    builder.store(ir.Constant(WORDS, None), each)
+                with cgutils.for_range(builder, bits) as plane:
+                    for each, difference in zip(any_plane, differing(builder.add(begin, plane.index)), strict=True):
+                        builder.store(builder.or_(builder.load(each), difference), each)
+                count([builder.load(each) for each in any_plane])
+        everything = _spread(builder, samples, WORDS)
+        for v, total in enumerate(sums):
+            target = _pointer(context, builder, out_type, arguments[8], builder.add(at, ir.Constant(I64, 8 * v)), WORDS)
+            builder.store(builder.sub(everything, builder.load(total)), target, align=8)
         return context.get_dummy_value()
 
-    return types.void(agreeing, tile, types.int64, types.int64, planes, *[types.uint64] * 8), codegen
+    whole = types.int64
+    return types.void(query, whole, tile, whole, whole, whole, planes, whole, agreeing, whole), codegen

@@ -117,12 +117,12 @@ class Sketches:
         tiles = [(j, min(j + TILE, right[1])) for j in range(right[0], right[1], TILE)]
 
         def prepare() -> Any:
-            tile, scratch = np.empty((self.words.shape[1], TILE), np.uint64), np.empty(TILE, np.uint64)
+            tile = np.empty((TILE // agreement.WIDE, self.words.shape[1], agreement.WIDE), np.uint64)
             counts = np.empty((len(parts), TILE), np.int64)
 
             def work(first: int, last: int) -> None:
                 agreement.transpose(other.words, first, last, tile)
-                agreement.agree_rows(self.words, left[0], left[1], tile, last - first, parts, scratch, counts, out, first - right[0])
+                agreement.agree_rows(self.words, left[0], left[1], tile, last - first, parts, counts, out, first - right[0])
 
             return work
 
