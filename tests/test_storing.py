@@ -157,7 +157,7 @@ def test_any_program_can_read_the_table(tmp_path, ending, kind):
 
 def test_columns_that_others_add_do_no_harm(tmp_path):
     sketches = sketched()
-    more = stored(sketches).append_column("url", pa.array(["http://example.org"] * 5)).select(["url", "size", "sketch", "id"])
+    more = stored(sketches).append_column("url", pa.array(["example.org"] * 5)).select(["url", "size", "sketch", "id"])
     assert same(load(write(more, tmp_path / "s.parquet")), sketches)
 
 
