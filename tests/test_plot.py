@@ -14,7 +14,6 @@ from matplotlib.image import imread
 
 from twinset.report.plot import SHOWN, draw
 
-SVG = "{*}"  # any namespace
 BEFORE = "an older picture"
 
 
@@ -35,8 +34,11 @@ def full_disk():
 def lines_of(path):
     """The curves of an SVG, each an array of its corners, and its comments, which hold the texts."""
     tree = ElementTree.parse(path, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
-    assert tree.getroot().tag.endswith("}svg")
-    drawn = [path.get("d").replace("M", "").replace("L", "").split() for path in tree.iter(f"{SVG}path") if path.get("d", "").count("L") > 2 and path.get("clip-path")]
+    name, svg, _ = tree.getroot().tag.partition("svg")
+    assert svg
+    drawn = [
+        path.get("d").replace("M", "").replace("L", "").split() for path in tree.iter() if path.tag == f"{name}path" and path.get("d", "").count("L") > 2 and path.get("clip-path")
+    ]
     texts = [comment.text.strip() for comment in tree.iter(ElementTree.Comment)]
     return [np.array(each, float).reshape(-1, 2) for each in drawn], texts
 
