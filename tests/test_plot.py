@@ -34,8 +34,8 @@ def full_disk():
 def lines_of(path):
     """The curves of an SVG, each an array of its corners, and its comments, which hold the texts."""
     tree = ElementTree.parse(path, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
-    name, svg, _ = tree.getroot().tag.partition("svg")
-    assert svg
+    assert tree.getroot().tag.endswith("}svg")
+    name = tree.getroot().tag.removesuffix("svg")  # the namespace
     drawn = [
         path.get("d").replace("M", "").replace("L", "").split() for path in tree.iter() if path.tag == f"{name}path" and path.get("d", "").count("L") > 2 and path.get("clip-path")
     ]
