@@ -76,7 +76,7 @@ def agree(bits: str, samples: int) -> Race:
     """Sketches against a tile of 512 others, which lies in the second-level cache."""
     parts = parts_of(MinHash(bits=bits, samples=samples).config)
     words = splitmix64(3, (TILE + QUERIES) * parse(bits, samples).words).reshape(TILE + QUERIES, -1)
-    tile, counts = np.empty((TILE // agreement.WIDE, words.shape[1], agreement.WIDE), np.uint64), np.empty((len(parts), TILE), np.int64)
+    tile, counts = np.empty((TILE // agreement.WIDE, words.shape[1], agreement.WIDE), np.uint64), np.empty((len(parts), agreement.TOGETHER * agreement.WIDE), np.int32)
     agreement.transpose(words, 0, TILE, tile)
     out, flat = np.empty((QUERIES, TILE, len(parts)), np.int32), tile.reshape(-1)
 
@@ -126,7 +126,11 @@ def normalising(what: str, text: str) -> Race:
 
     def right() -> bool:
         tokens = bytes(out[: length[0]]).decode().split()
-        return "".join(tokens) == "".join(character for character in text.lower() if character.isalnum() or character in ",;.") if text is ENGLISH else set("，。").isdisjoint("".join(tokens))
+        return (
+            "".join(tokens) == "".join(character for character in text.lower() if character.isalnum() or character in ",;.")
+            if text is ENGLISH
+            else set("，。").isdisjoint("".join(tokens))
+        )
 
     return copying("normalise", what, run, int(data.offsets[1]), right)
 
@@ -228,7 +232,10 @@ def main() -> int:
         rows.append(row)
         verdict = "WRONG ANSWER" if not row["right"] else "" if not race.bar else "met" if float(row["share"]) >= race.bar else "MISSED"
         rates = [float(row[name]) / 1e9 for name in ("rate", "limit_rate")]
-        print(f"{race.kernel:14} {race.what:26} {rates[0]:8.2f}  {race.unit:6} {race.limit_name:22} {rates[1]:8.2f} {float(row['share']):7.1%}  {race.bar or '':3} {verdict}", flush=True)
+        print(
+            f"{race.kernel:14} {race.what:26} {rates[0]:8.2f}  {race.unit:6} {race.limit_name:22} {rates[1]:8.2f} {float(row['share']):7.1%}  {race.bar or '':3} {verdict}",
+            flush=True,
+        )
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))

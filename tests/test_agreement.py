@@ -6,7 +6,7 @@ import reference_sketch as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twinset.kernels.agreement import WIDE, agree_pairs, agree_rows, agree_tile, transpose
+from twinset.kernels.agreement import TOGETHER, WIDE, agree_pairs, agree_rows, transpose
 
 pytestmark = pytest.mark.compiled
 
@@ -57,12 +57,13 @@ def by_pairs(words, left, right, components):
 
 
 def by_tile(query, words, columns, components):
-    """What `agree_tile` writes, and the columns it must leave alone."""
-    tile = tiled(words, columns)
-    groups = len(tile) - 1
-    out = np.full((len(components), len(tile) * WIDE), MARK, np.int64)
-    agree_tile(query, tile, groups, parts_of(components), out)
-    return out[:, :columns].T.tolist(), out[:, groups * WIDE :]
+    """What `agree_rows` writes for a row, whether it shares its loads or not, and the columns it must leave alone."""
+    out = np.full((TOGETHER + 1, columns + WIDE, len(components)), MARK, np.int32)
+    agree_rows(
+        np.stack([query] * (TOGETHER + 1)), 0, TOGETHER + 1, tiled(words, columns), columns, parts_of(components), np.empty((len(components), TOGETHER * WIDE), np.int32), out, 0
+    )
+    assert (out == out[0]).all()
+    return out[0, :columns].tolist(), out[:, columns:]
 
 
 def check(components, columns, seed=0):
@@ -142,7 +143,7 @@ def test_rows_fill_their_block_and_nothing_else(first, last, column, columns):
     components = MIXTURES[0]
     minima, words, stored = sketches(components, 9 + columns)
     out = np.full((last - first + 1, column + columns + 2, 2), MARK, np.int32)
-    counts = np.empty((2, columns + WIDE), np.int64)
+    counts = np.empty((2, TOGETHER * WIDE), np.int32)
     agree_rows(words[:9], first, last, tiled(words[9:], columns), columns, parts_of(components), counts, out, column)
     expected = [[reference.agree(minima[q], minima[9 + i], stored) for i in range(columns)] for q in range(first, last)]
     assert out[: last - first, column : column + columns].tolist() == expected

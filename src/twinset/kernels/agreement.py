@@ -5,8 +5,9 @@ from numba import njit
 
 from twinset.kernels.vector import count_agreeing, count_ones
 
-ZERO = np.uint64(0)
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 WIDE = 32  # columns of a group: what `count_agreeing` covers
+TOGETHER = 4  # queries that share each load of a tile
 
 
 @njit(nogil=True, cache=True)
@@ -48,40 +49,55 @@ def transpose(words, first, last, tile):
 
 
 @njit(nogil=True, cache=True)
-def agree_tile(query, tile, groups, parts, out):
-    """Write out[c, WIDE * g + i] = agreeing samples of component c between `query` and column i of group g < groups of a transposed tile.
+def agree_rows(queries, first, last, tile, count, parts, counts, out, column):
+    """Write out[q - first, column + i, c] = agreeing samples of component c between query row q and column i, first <= q < last, i < count.
 
-    query uint64 (words,) · tile uint64 (>= groups, words, WIDE), contiguous · out int64 (components, >= WIDE * groups). A group is read from its first word
-    to its last, in a stream that lies in the second-level cache at best; its counts stay in registers.
+    queries uint64 (n, words) · tile uint64 (>= groups, words, WIDE) from `transpose`, contiguous · counts int32 (components, TOGETHER * WIDE), scratch · out int32
+    (last - first, >= column + count, components). Best where the tile fits the second-level cache: it is read once for TOGETHER queries, and their sums stay in registers.
     """
-    words = tile.shape[1]
-    flat, agreeing, columns = tile.reshape(-1), out.reshape(-1), out.shape[1]
-    for g in range(groups):
-        word = 0
-        for c in range(parts.shape[0]):
-            samples, bits = parts[c, 0], parts[c, 1]
-            blocks, place, at = (samples + 63) // 64, (g * words + word) * WIDE, c * columns + g * WIDE
-            if bits == 1:
-                count_agreeing(query, word, flat, place, blocks, bits, 1, samples, agreeing, at)
-            elif bits == 2:
-                count_agreeing(query, word, flat, place, blocks, bits, 2, samples, agreeing, at)
-            elif bits == 4:
-                count_agreeing(query, word, flat, place, blocks, bits, 4, samples, agreeing, at)
-            elif bits == 8:
-                count_agreeing(query, word, flat, place, blocks, bits, 8, samples, agreeing, at)
-            else:
-                count_agreeing(query, word, flat, place, blocks, bits, 0, samples, agreeing, at)
-            word += blocks * bits
+    words, kinds = tile.shape[1], parts.shape[0]
+    asked, flat, agreeing, found, row_size = queries.reshape(-1), tile.reshape(-1), counts.reshape(-1), out.reshape(-1), out.shape[1] * kinds
+    for q in range(first, last, TOGETHER):
+        together = TOGETHER if q + TOGETHER <= last else 1
+        for row in range(q, min(q + TOGETHER, last), together):
+            for g in range((count + WIDE - 1) // WIDE):
+                word, at = 0, (row - first) * row_size + (column + g * WIDE) * kinds
+                direct = kinds == 1 and (g + 1) * WIDE <= count
+                for c in range(kinds):
+                    samples, bits = parts[c, 0], parts[c, 1]
+                    blocks, start, place = (samples + 63) // 64, row * words + word, (g * words + word) * WIDE
+                    if direct:
+                        _count_group(asked, start, words, flat, place, blocks, bits, together, samples, found, at, row_size)
+                    else:
+                        _count_group(asked, start, words, flat, place, blocks, bits, together, samples, agreeing, c * TOGETHER * WIDE, WIDE)
+                    word += blocks * bits
+                if not direct:
+                    for r in range(together):
+                        _weave(agreeing, np.uint64(r * WIDE), np.uint64(kinds), np.uint64(min(WIDE, count - g * WIDE)), found, np.uint64(at + r * row_size))
 
 
 @njit(nogil=True, cache=True)
-def agree_rows(queries, first, last, tile, count, parts, counts, out, column):
-    """Write out[q - first, column + i, c] for the query rows first to last - 1 against the columns i < count of a transposed tile.
+def _count_group(asked, start, stride, flat, place, blocks, bits, together, samples, out, at, step):
+    """`count_agreeing` for TOGETHER queries or one, with its loop over the words of a block unrolled for the usual numbers of bits."""
+    if together == 1:
+        count_agreeing(asked, start, stride, flat, place, blocks, bits, 0, 1, samples, out, at, step)
+    elif bits == 1:
+        count_agreeing(asked, start, stride, flat, place, blocks, bits, 1, TOGETHER, samples, out, at, step)
+    elif bits == 2:
+        count_agreeing(asked, start, stride, flat, place, blocks, bits, 2, TOGETHER, samples, out, at, step)
+    else:
+        count_agreeing(asked, start, stride, flat, place, blocks, bits, 0, TOGETHER, samples, out, at, step)
 
-    As `agree_tile`, with counts int64 (components, >= count, to the next multiple of WIDE) as scratch and out int32 (last - first, >= column + count, components).
-    """
-    for q in range(first, last):
-        agree_tile(queries[q], tile, (count + WIDE - 1) // WIDE, parts, counts)
-        for c in range(parts.shape[0]):
-            for i in range(count):
-                out[q - first, column + i, c] = counts[c, i]
+
+@njit(nogil=True, cache=True)
+def _weave(counts, begin, kinds, width, out, at):
+    """Write out[at + kinds * i + c] = counts[begin + c * TOGETHER * WIDE + i], i < width. Unsigned numbers, because an index that may be negative hinders vectors."""
+    if kinds == TWO:
+        other = begin + np.uint64(TOGETHER * WIDE)
+        for i in range(width):
+            out[at + TWO * i] = counts[begin + i]
+            out[at + TWO * i + ONE] = counts[other + i]
+    else:
+        for c in range(kinds):
+            for i in range(width):
+                out[at + kinds * i + c] = counts[begin + c * np.uint64(TOGETHER * WIDE) + i]

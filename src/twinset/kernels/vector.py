@@ -101,50 +101,95 @@ def multiply_min(typingctx, minima, base, multipliers, index, x0, x1, x2, x3, x4
     return types.void(minima, types.int64, multipliers, types.int64, *scalars), codegen
 
 
-@intrinsic(prefer_literal=True)
-def count_agreeing(typingctx, query, word, tile, place, blocks, bits, planes, samples, agreeing, at):
-    """For 32 columns i: agreeing[at + i] = samples - the ones of the `blocks` blocks of query[word + w] ^ tile[place + 32 * w + i], each the OR of its `bits` words.
+GROUP = 32  # columns of a tile that are counted together
 
-    All arrays flat: query uint64, tile uint64 (rows of 32 columns, one for each word), agreeing int64. planes: a literal equal to `bits`, or a literal 0 for any
-    number of bits. Sums stay in registers from the first word to the last.
+
+def _differing(context, builder, query_type, query, tile_type, tile, start, stride, place, blocks, bits, planes, queries):
+    """Where `queries` sketches differ from 32 columns of a tile: for each query four vectors of sums, held in registers over all words.
+
+    A query's words are query[start + i * stride + w], the columns' tile[place + 32 * w ...]; the `bits` words of a block are ORed before they are counted.
+    Each vector of the tile is loaded once for all queries.
     """
-    fixed, vectors = planes.literal_value, 32 // WORDS.count
+    vectors = GROUP // WORDS.count
+    ones = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, [WORDS]), "llvm.ctpop.v8i64")
+    sums = [[cgutils.alloca_once_value(builder, ir.Constant(WORDS, None)) for _ in range(vectors)] for _ in range(queries)]
+    for total in (each for row in sums for each in row):
+        builder.store(ir.Constant(WORDS, None), total)
+
+    def differing(w):
+        first = builder.add(place, builder.mul(w, ir.Constant(I64, GROUP)))
+        places = [builder.add(first, ir.Constant(I64, WORDS.count * v)) for v in range(vectors)]
+        columns = [builder.load(_pointer(context, builder, tile_type, tile, i, WORDS), align=8) for i in places]
+        words = [builder.add(builder.add(start, w), builder.mul(stride, ir.Constant(I64, i))) for i in range(queries)]
+        asked = [_spread(builder, builder.load(_pointer(context, builder, query_type, query, i, I64)), WORDS) for i in words]
+        return [[builder.xor(one, column) for column in columns] for one in asked]
+
+    def joined(found, more):
+        return [[builder.or_(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(found, more, strict=True)]
+
+    def count(found):
+        for total, difference in ((total, each) for row, rows in zip(sums, found, strict=True) for total, each in zip(row, rows, strict=True)):
+            builder.store(builder.add(builder.load(total), builder.call(ones, [difference])), total)
+
+    with cgutils.for_range(builder, blocks) as block:
+        begin = builder.mul(block.index, ir.Constant(I64, planes) if planes else bits)
+        if planes:
+            count(reduce(joined, [differing(builder.add(begin, ir.Constant(I64, plane))) for plane in range(planes)]))
+        else:
+            any_plane = [[cgutils.alloca_once(builder, WORDS) for _ in range(vectors)] for _ in range(queries)]
+            for each in (each for row in any_plane for each in row):
+                builder.store(ir.Constant(WORDS, None), each)
+            with cgutils.for_range(builder, bits) as plane:
+                for row, found in zip(any_plane, differing(builder.add(begin, plane.index)), strict=True):
+                    for each, difference in zip(row, found, strict=True):
+                        builder.store(builder.or_(builder.load(each), difference), each)
+            count([[builder.load(each) for each in row] for row in any_plane])
+    return [[builder.load(total) for total in row] for row in sums]
+
+
+@intrinsic(prefer_literal=True)
+def count_agreeing(typingctx, query, start, stride, tile, place, blocks, bits, planes, queries, samples, agreeing, at, step):
+    """For `queries` sketches q and 32 columns i: agreeing[at + q * step + i] = samples - the ones of the `blocks` blocks of query[start + q * stride + w] ^ tile[place + 32 * w + i].
+
+    All arrays flat: query uint64, tile uint64 (rows of 32 columns, one for each word), agreeing int32. planes: a literal equal to `bits`, the number of words that
+    are ORed in a block, or a literal 0 for any number. queries: a literal.
+    """
 
     def codegen(context, builder, signature, arguments):
-        query_type, _, tile_type, _, _, _, _, _, out_type, _ = signature.args
-        _, word, _, place, blocks, bits, _, samples, _, at = arguments
-        ones = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, [WORDS]), "llvm.ctpop.v8i64")
-        sums = [cgutils.alloca_once_value(builder, ir.Constant(WORDS, None)) for _ in range(vectors)]
-
-        def differing(w):
-            """The four vectors that tell where word w of the query and of the columns differ."""
-            asked = _spread(builder, builder.load(_pointer(context, builder, query_type, arguments[0], builder.add(word, w), I64)), WORDS)
-            first = builder.add(place, builder.mul(w, ir.Constant(I64, 32)))
-            places = [builder.add(first, ir.Constant(I64, 8 * v)) for v in range(vectors)]
-            return [builder.xor(asked, builder.load(_pointer(context, builder, tile_type, arguments[2], i, WORDS), align=8)) for i in places]
-
-        def count(found):
-            for total, difference in zip(sums, found, strict=True):
-                builder.store(builder.add(builder.load(total), builder.call(ones, [difference])), total)
-
-        with cgutils.for_range(builder, blocks) as block:
-            begin = builder.mul(block.index, ir.Constant(I64, fixed) if fixed else bits)
-            if fixed:
-                every = [differing(builder.add(begin, ir.Constant(I64, plane))) for plane in range(fixed)]
-                count([reduce(builder.or_, column) for column in zip(*every, strict=True)])
-            else:
-                any_plane = [cgutils.alloca_once(builder, WORDS) for _ in range(vectors)]
-                for each in any_plane:
-                    builder.store(ir.Constant(WORDS, None), each)
-                with cgutils.for_range(builder, bits) as plane:
-                    for each, difference in zip(any_plane, differing(builder.add(begin, plane.index)), strict=True):
-                        builder.store(builder.or_(builder.load(each), difference), each)
-                count([builder.load(each) for each in any_plane])
-        everything = _spread(builder, samples, WORDS)
-        for v, total in enumerate(sums):
-            target = _pointer(context, builder, out_type, arguments[8], builder.add(at, ir.Constant(I64, 8 * v)), WORDS)
-            builder.store(builder.sub(everything, builder.load(total)), target, align=8)
+        query_type, _, _, tile_type = signature.args[:4]
+        query, start, stride, tile, place, blocks, bits, _, _, samples, _, at, step = arguments
+        sums = _differing(context, builder, query_type, query, tile_type, tile, start, stride, place, blocks, bits, planes.literal_value, queries.literal_value)
+        halves = ir.VectorType(I32, WORDS.count)
+        everything = _spread(builder, builder.trunc(samples, I32), halves)
+        for q, row in enumerate(sums):
+            for v, total in enumerate(row):
+                index = builder.add(builder.add(at, builder.mul(step, ir.Constant(I64, q))), ir.Constant(I64, WORDS.count * v))
+                target = _pointer(context, builder, signature.args[10], arguments[10], index, halves)
+                builder.store(builder.sub(everything, builder.trunc(total, halves)), target, align=4)
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(query, whole, tile, whole, whole, whole, planes, whole, agreeing, whole), codegen
+    return types.void(query, whole, whole, tile, whole, whole, whole, planes, queries, whole, agreeing, whole, whole), codegen
+
+
+@intrinsic(prefer_literal=True)
+def near_columns(typingctx, query, start, stride, tile, place, blocks, bits, planes, queries, most):
+    """For `queries` sketches, one uint32 each: bit i is set where at most `most` samples differ from column i. Arguments as in `count_agreeing`."""
+    count = queries.literal_value
+
+    def codegen(context, builder, signature, arguments):
+        query_type, _, _, tile_type = signature.args[:4]
+        query, start, stride, tile, place, blocks, bits, _, _, most = arguments
+        sums = _differing(context, builder, query_type, query, tile_type, tile, start, stride, place, blocks, bits, planes.literal_value, count)
+        limit = _spread(builder, most, WORDS)
+        masks = []
+        for row in sums:
+            mask = ir.Constant(I32, 0)
+            for v, total in enumerate(row):
+                near = builder.zext(builder.bitcast(builder.icmp_signed("<=", total, limit), ir.IntType(WORDS.count)), I32)
+                mask = builder.or_(mask, builder.shl(near, ir.Constant(I32, WORDS.count * v)))
+            masks.append(mask)
+        return cgutils.pack_array(builder, masks)
+
+    whole = types.int64
+    return types.UniTuple(types.uint32, count)(query, whole, whole, tile, whole, whole, whole, planes, queries, whole), codegen

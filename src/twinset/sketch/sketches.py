@@ -118,7 +118,7 @@ class Sketches:
 
         def prepare() -> Any:
             tile = np.empty((TILE // agreement.WIDE, self.words.shape[1], agreement.WIDE), np.uint64)
-            counts = np.empty((len(parts), TILE), np.int64)
+            counts = np.empty((len(parts), agreement.TOGETHER * agreement.WIDE), np.int32)
 
             def work(first: int, last: int) -> None:
                 agreement.transpose(other.words, first, last, tile)
