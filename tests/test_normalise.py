@@ -14,7 +14,9 @@ from specimens import KNOWN, SPECIMENS, TOUCHY
 
 from twinset.config import UNICODE
 from twinset.documents.unicode import tables
+from twinset.kernels.blocks import PLAIN
 from twinset.kernels.normalise import CHARS, SOLID, WORDS, capacity, normalise
+from twinset.kernels.unicode import SINGLE, record_of
 
 MODES = {WORDS: reference.words, CHARS: reference.chars, SOLID: reference.solid}
 EVERY = [(case, mode) for case in (False, True) for mode in MODES]
@@ -102,6 +104,47 @@ def test_blocks_of_64_bytes_leave_no_seam(length):
     for tail in ("", "é", " ", "  ", "\u0301", "中", "\u0301\u0301 ", "Z\u0327\u0301", "ﬁ", "\xad"):
         check(("aB c" * 300)[:length].encode() + tail.encode() + b"Q r  S\tt" * 9)
         check((" " * length + tail + " " * length + "x").encode())
+
+
+BORDERS = [chr(code + step) for ends in PLAIN for code in ends for step in (-1, 0, 1)]
+
+
+@pytest.mark.parametrize("case", [False, True])
+def test_plain_singles_become_themselves(case):
+    """What the fast path takes for granted: by the table, each is a token of its own, never touches its predecessor, and is nothing but itself."""
+    for first, last in PLAIN:
+        assert {record_of(tables(case), code) for code in range(first, last + 1)} == {SINGLE}
+
+
+@pytest.mark.parametrize("before", ["", "a", " ", "，", "中", "中。", "é", "ก", "e\u0301", "\u0301", "\xad"])
+def test_the_ends_of_a_run_of_plain_singles(before):
+    """Runs of every length about a block's sixteen, then whatever stands at the borders of the ranges, or joins the last of the run."""
+    for length in (0, 1, 2, 15, 16, 17, 31, 32, 33, 50):
+        text = before + ("中かガ한㐀" * 10)[:length]
+        for tail in ("", "a", " ", "1", "，", "。", "、", "\u3000", "\n", "é", "中", "ｶﾞ", "\u3099", "\u0301", "\u11a8", "\u0327\u0301", "ก", "\xad中", "𠀀", "，中"):
+            check((text + tail + "国x").encode(), modes=[(False, WORDS), (True, CHARS)])
+
+
+@pytest.mark.parametrize("pattern", ["", "中", "a", "，", "\u3099"])
+def test_the_borders_of_the_plain_ranges(pattern):
+    check(pattern.join(["", *BORDERS * 3, ""]).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize("size", range(42, 66))
+def test_a_run_that_ends_with_its_document(size):
+    """Whatever follows in the buffer, whether the last code point is whole or cut, and whether there is room for a block or not."""
+    data = ("、" + "中文한글" * 8).encode()[:size]
+    for slack in (0, 64):
+        check(data, after="字字字字字字字字字字字字字字字字字字字字字字".encode(), slack=slack)
+        check(data, slack=slack)
+
+
+def test_broken_ideographs_in_a_run():
+    """Any byte of a run may be wrong: lead, second and third."""
+    run = "国家自然科学基金项目申请书二十三年".encode()
+    for i in range(len(run)):
+        for wrong in (0x20, 0x41, 0x80, 0xBF, 0xC3, 0xE3, 0xE4, 0xEA, 0xED, 0xFF):
+            check(run[:i] + bytes([wrong]) + run[i + 1 :] + run, modes=[(False, WORDS), (False, SOLID)])
 
 
 @pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0327", "\u0327\u0301", "".join(c for c in TOUCHY if combining(c))])

@@ -256,7 +256,7 @@ def test_malformed_sequences_are_counted_once_when_a_range_needs_more_room():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_strict_refuses_malformed_utf8(threads):
-    with pytest.raises(BadText, match="^2 malformed UTF-8 sequences in documents 0 to 2; allowed: valid UTF-8, or no --strict, which replaces them by U\\+FFFD$"):
+    with pytest.raises(BadText, match="^malformed UTF-8 at byte 1 of document 1; allowed: valid UTF-8, or without strict, which replaces it by U\\+FFFD and counts it$"):
         shingle(binary([b"good", b"b\xffd", b"b\xfed"]), WORDS3, threads=threads, strict=True)
 
 

@@ -13,6 +13,7 @@ SOLID   The code points without white space.
 How: each code point has a record saying what it becomes. A code point that cannot touch its predecessor is written at once. One that can (JOIN: a combining class, or a
 partner in a composition) sends the writer back to the last code point that was free of its predecessor; from there to the next free one, everything is decomposed, put in
 canonical order, composed and written again. A mark that is in order and never composes is written at once all the same. Each byte is so read at most twice.
+Runs of ASCII, and of the code points that most Chinese, Japanese and Korean text is made of, are recognised and written in blocks, without the table.
 
 Codes and positions are int64, where a bare small literal is safe; records and keys are cast before they are used.
 """
@@ -20,7 +21,7 @@ Codes and positions are int64, where a bare small literal is safe; records and k
 import numba
 import numpy as np
 
-from twinset.kernels.blocks import copy_chars, copy_words, high_bytes
+from twinset.kernels.blocks import copy_chars, copy_singles, copy_words, high_bytes, plain_singles
 from twinset.kernels.composing import COUNTERS, compose, gather, order
 from twinset.kernels.unicode import (
     BACK,
@@ -52,6 +53,8 @@ WORDS, CHARS, SOLID = 0, 1, 2  # modes
 BLANK = 0x20
 UNKNOWN = 255  # above every combining class
 ZERO, ONE = np.uint64(0), np.uint64(1)
+GROUPS = 16  # code points of three bytes that a block of 64 bytes holds at most, if each is to be written with a blank
+SINGLE_GROWTH = 5  # bytes that come of a plain single at most: its own, and a blank on either side
 BLOCKS = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]  # the vector intrinsics exist in compiled code only
 
 
@@ -64,7 +67,11 @@ def capacity(text, start, stop, tables):
     """
     p, room, run, longest = start, 0, 0, 0
     while p < stop:
-        if text[p] < 0x80:
+        singles = single_run(text, p, stop)
+        if singles > 0:
+            size = 3 * singles
+            room, run = room + SINGLE_GROWTH * singles, SINGLE_GROWTH
+        elif text[p] < 0x80:
             size = ascii_run(text, p, stop)
             room, run = room + size, 1
         else:
@@ -94,6 +101,23 @@ def ascii_run(text, p, stop):
     while p < stop and text[p] < 0x80:
         p += 1
     return min(p, stop) - first
+
+
+@kernel
+def may_be_plain(text, p):
+    """Whether text[p:] may begin with a plain single: its first two bytes are no less than those of the first of them, and its lead is no greater than that of the last."""
+    return 0xE3 <= text[p] <= 0xED and p + 64 <= text.size and (text[p] > 0xE3 or text[p + 1] > 0x80)
+
+
+@kernel
+def single_run(text, p, stop):
+    """The number of plain singles (twinset.kernels.blocks) at the start of text[p:stop], or fewer."""
+    count = GROUPS
+    first = p
+    while BLOCKS and count == GROUPS and p < stop and may_be_plain(text, p):
+        count = min(np.int64(trailing_zeros(~plain_singles(text, p))), (stop - p) // 3)
+        p += 3 * count
+    return (p - first) // 3
 
 
 @kernel
@@ -214,6 +238,27 @@ def ascii_chars(text, p, stop, start, step, mode, out, o, spans):
 
 
 @kernel
+def plain_run(text, p, stop, mode, out, o):
+    """Write the plain singles at the start of text[p:stop], or some of them; return (next p, next o). Never writes past the end of out."""
+    count = GROUPS
+    while BLOCKS and count == GROUPS and p < stop and o + 64 <= out.size and may_be_plain(text, p):
+        if mode != WORDS:
+            copy_words(text, p, out, o, np.uint8(0))
+            count = min(np.int64(trailing_zeros(~plain_singles(text, p))), (stop - p) // 3)
+            o += 3 * count
+        elif o == 0:
+            break
+        else:
+            place = o if in_token(out[o - 1]) else o - 1  # every single brings its blank; where the first needs none, the byte it falls on is put back
+            kept = out[place]
+            count = min(np.int64(trailing_zeros(~copy_singles(text, p, out, place))), (stop - p) // 3)
+            out[place] = kept if place < o else out[place]
+            o = place + 4 * count if count else o
+        p += 3 * count
+    return p, o
+
+
+@kernel
 def cluster(text, first, stop, tables, mode, codes, out, o, tied):
     """Write at out[o] the code point at text[first] composed with all that JOIN it. Returns (next p, next o, tied)."""
     n, p = gather(text, first, stop, tables, codes)
@@ -247,8 +292,7 @@ def normalise(text, start, stop, tables, mode, codes, out, spans):
     """
     step = np.uint8(BLANK if record_of(tables, 0x41) >> SHIFT else 0)
     p, o, tied, malformed = start, 0, False, 0
-    first, place, tied_there = start, 0, False  # the last code point free of its predecessor: where it is, where it was written, and tied then
-    rank = 0  # the combining class of the last code written
+    first, place, tied_there, rank = start, 0, False, 0  # the last code point free of its predecessor: where it is, where written, tied then; last combining class
     while p < stop:
         began, before = p, o
         if text[p] < 0x80:
@@ -261,14 +305,19 @@ def normalise(text, start, stop, tables, mode, codes, out, spans):
             back = not is_white(text[p - 1])  # white space composes with nothing
             first, place, tied, tied_there, rank = p - back, o - back, False, False, 0
             continue
+        if spans.shape[1] == 0:
+            p, o = plain_run(text, p, stop, mode, out, o)
+            if p > began:
+                tied = tied_there = mode == WORDS
+                first, place, rank = p - 3, max(before, o - 3 - tied), 0
+                continue
         code, size = decode(text, p, stop)
         if code < 0:
             code = REPLACEMENT
             malformed += 1
         record = record_of(tables, code)
         if not record & JOIN:
-            first, place, tied_there = p, o, tied
-            p += size
+            first, place, tied_there, p = p, o, tied, p + size
             if record & MULTI:
                 rank = UNKNOWN
                 o, tied = expand(record, tables, mode, out, o, tied)
