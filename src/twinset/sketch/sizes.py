@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twinset.estimate.sizes import ceiling, decode, encode
+from twinset.estimate.sizes import bounds, ceiling, decode, encode
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,7 @@ class Sizes:
     def ceiling(self, other: "Sizes") -> NDArray[np.float64] | None:
         """Row by row, the largest resemblance that the codes of two sets allow; None for exact sizes, whose ratio says it."""
         return None if self.kind == "exact" else ceiling(self.codes(), other.codes(), int(self.kind), self.universe)
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Row by row, the smallest and the largest size that is stored this way; equal for exact sizes."""
+        return (self.counts(), self.counts()) if self.kind == "exact" else bounds(self.codes(), int(self.kind), self.universe)

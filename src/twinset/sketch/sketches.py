@@ -55,7 +55,7 @@ class Sketches:
 
         The two broadcast: equal lengths are aligned pairs, one row against an array of rows is one against all.
         """
-        other = self._compatible(other)
+        other = self.compatible(other)
         a, b = aligned(left, len(self), right, len(other))
         agreeing = np.empty((len(a), len(self.config.layout.components)), np.int32)
         agreement.agree_pairs(self.words, a, other.words, b, parts_of(self.config), agreeing)
@@ -66,14 +66,14 @@ class Sketches:
 
         Within one group of sketches only blocks on and above the diagonal come.
         """
-        against = self._compatible(other)
+        against = self.compatible(other)
         for i in range(0, len(self), rows):
             for j in range(i if other is None else 0, len(against), rows):
                 yield i, j, self._block(against, (i, min(i + rows, len(self))), (j, min(j + rows, len(against))), threads)
 
     def matrix(self, other: "Sketches | None" = None, *, level: float = 0.95, threads: int | None = None) -> Estimate:
         """Estimate R of every sketch with every other (rows) or every one of the `other` ones (columns): arrays (n, m)."""
-        against = self._compatible(other)
+        against = self.compatible(other)
         agreeing = self._block(against, (0, len(self)), (0, len(against)), threads)
         left, right = np.meshgrid(np.arange(len(self)), np.arange(len(against)), indexing="ij")
         flat = self._estimate(agreeing.reshape(-1, agreeing.shape[2]), self.sizes[left.reshape(-1)], against.sizes[right.reshape(-1)], level)
@@ -84,7 +84,7 @@ class Sketches:
 
         The size of a union is not in the sketches: it is (f1 + f2) / (1 + R), with the estimated R.
         """
-        self._compatible(other)
+        self.compatible(other)
         if not self.config.layout.whole:
             raise CannotMerge(f"layout {self.config.bits!r} keeps too few bits of each minimum to merge; allowed: '32' or '64'")
         if len(self) != len(other):
@@ -132,7 +132,8 @@ class Sketches:
     def _estimate(self, agreeing: NDArray[np.int32], left: Sizes, right: Sizes, level: float) -> Estimate:
         return estimate(self.config.layout, agreeing, left.counts(), right.counts(), universe=self.config.universe, level=level, ceiling=left.ceiling(right))
 
-    def _compatible(self, other: "Sketches | None") -> "Sketches":
+    def compatible(self, other: "Sketches | None") -> "Sketches":
+        """The other sketches, or these if there are none; IncompatibleSketches if they cannot be compared."""
         if other is None:
             return self
         if other.fingerprint != self.fingerprint:
