@@ -147,10 +147,12 @@ def _settle(values, n):
             values[j] = values[j - 1]
             j -= 1
         values[j] = x
-    kept = 1
+    kept, previous = 1, values[0]  # kept by name: to read back what was just stored costs as much as the sort
     for i in range(1, n):
-        values[kept] = values[i]
-        kept += values[kept] != values[kept - 1]
+        x = values[i]
+        values[kept] = x
+        kept += x != previous
+        previous = x
     return kept
 
 
