@@ -14,7 +14,7 @@ from twinset.errors import BadOption
 from twinset.estimate.probability import Floats, agreement
 from twinset.layout import WORD, Component, Layout
 
-SURVIVOR = 500.0  # words that could be compared in a tile while one survivor is fetched and compared by itself
+SURVIVOR = 2000.0  # words that could be compared in a tile while one survivor is fetched and compared by itself
 Stage = tuple[Component, ...]  # the samples that have been compared by then
 
 
@@ -70,7 +70,7 @@ def differing_cdf(parts: Stage, resemblance: float, density: float = 0.0) -> Flo
     for part in parts:
         p = float(agreement(part, resemblance, density, density)[0])
         mass = np.convolve(mass, binomial(part.samples, 1 - p))
-    return np.minimum(np.cumsum(mass), 1)
+    return np.asarray(np.minimum(np.cumsum(mass), 1))
 
 
 def binomial(trials: int, p: float) -> Floats:
@@ -83,7 +83,7 @@ def binomial(trials: int, p: float) -> Floats:
 
 
 def _quantile(cdf: Floats, probability: float) -> int:
-    return int(min(np.searchsorted(cdf, probability), len(cdf) - 1))
+    return min(int(np.searchsorted(cdf, probability)), len(cdf) - 1)
 
 
 def _stages(layout: Layout) -> dict[int, Stage]:

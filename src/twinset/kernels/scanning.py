@@ -6,7 +6,7 @@ from numba import njit
 from twinset.kernels.agreement import TOGETHER, WIDE
 from twinset.kernels.vector import count_ones, near_columns, trailing_zeros
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, NONE = np.uint64(0), np.uint64(1), np.uint32(0)
 
 
 @njit(nogil=True, cache=True)
@@ -55,9 +55,11 @@ def scan(asked, starts, stops, first, last, group, groups, resumed, head, planes
 def _near(asked, start, stride, flat, place, blocks, planes, together, most):
     """`near_columns` for TOGETHER queries, or one and no masks for the others."""
     if together == 1:
-        only = near_columns(asked, start, stride, flat, place, blocks, planes, 0, 1, most)
-        nothing = np.uint32(0)
-        return only[0], nothing, nothing, nothing
+        if planes == 1:
+            only = near_columns(asked, start, stride, flat, place, blocks, planes, 1, 1, most)
+        else:
+            only = near_columns(asked, start, stride, flat, place, blocks, planes, 0, 1, most)
+        return only[0], NONE, NONE, NONE
     if planes == 1:
         return near_columns(asked, start, stride, flat, place, blocks, planes, 1, TOGETHER, most)
     if planes == 2:

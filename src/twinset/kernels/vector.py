@@ -149,10 +149,10 @@ def _differing(context, builder, query_type, query, tile_type, tile, start, stri
 
 @intrinsic(prefer_literal=True)
 def count_agreeing(typingctx, query, start, stride, tile, place, blocks, bits, planes, queries, samples, agreeing, at, step):
-    """For `queries` sketches q and 32 columns i: agreeing[at + q * step + i] = samples - the ones of the `blocks` blocks of query[start + q * stride + w] ^ tile[place + 32 * w + i].
+    """For `queries` sketches q and 32 columns i: agreeing[at + q * step + i] = samples - the ones of query[start + q * stride + w] ^ tile[place + 32 * w + i].
 
-    All arrays flat: query uint64, tile uint64 (rows of 32 columns, one for each word), agreeing int32. planes: a literal equal to `bits`, the number of words that
-    are ORed in a block, or a literal 0 for any number. queries: a literal.
+    All arrays flat: query uint64, tile uint64 (rows of 32 columns, one for each word), agreeing int32. The words w are
+    `blocks` blocks of `bits`, ORed before they are counted. planes: a literal equal to `bits`, or a literal 0 for any number. queries: a literal.
     """
 
     def codegen(context, builder, signature, arguments):

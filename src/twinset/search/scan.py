@@ -12,7 +12,8 @@ from twinset.search.candidates import Candidates, Progress, Rows, counted
 from twinset.sketch.sketches import Sketches, parts_of
 
 TILE = 1 << 17  # bytes of heads that stay in the second-level cache while queries pass
-QUERIES = 1 << 14  # queries of a piece of work, about a tenth of a second's
+QUERIES = 1 << 14  # queries of a piece of work, at most; with a tile they are about a tenth of a second's
+LEAST = 1 << 17  # groups times queries of a piece of work, at least: a few milliseconds
 CAPACITY = 1 << 16  # pairs of a thread's buffer
 ROUNDING = 1e-9
 
@@ -67,7 +68,7 @@ class Scan:
         """The pairs (row of `new`, row of the set) among queries `rows` and their ranges of columns."""
         asked, parts = self._heads(new, rows), parts_of(self.sketches.config)
         pieces: list[NDArray[np.int64]] = []
-        pace, chunks = max(1, TILE // (8 * self.cut.words * agreement.WIDE)), -(-len(rows) // QUERIES)
+        pace, chunks = max(1, TILE // (8 * self.cut.words * agreement.WIDE), LEAST // max(len(rows), 1)), -(-len(rows) // QUERIES)
         units = -(-len(self._tiles) // pace) * chunks
         done = counted(progress, units)
 
