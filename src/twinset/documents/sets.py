@@ -21,16 +21,20 @@ def from_sets(sets: Any, *, mixed: bool = True) -> Shingles:
 
     `mixed` hashes whole numbers; without it they stay as they are, which the papers' hash families want. A repeat inside a set counts once.
     """
+    if mixed:
+        return _distinct(*features(sets))
     elements, offsets = _flat(sets)
-    if isinstance(elements, np.ndarray):
-        values = np.empty(len(elements), np.uint64)
-        if mixed:
-            kernels.mix_all(elements, values)
-        else:
-            values = elements
-    else:
-        values = _hashed(elements) if mixed else _hashed(elements) >> np.uint64(32)
-    return _distinct(values, offsets) if mixed else _distinct_raw(values, offsets)
+    return _distinct_raw(elements if isinstance(elements, np.ndarray) else _hashed(elements) >> np.uint64(32), offsets)
+
+
+def features(sets: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The mixed hashes of all elements of the sets, in the order given and with repeats, and where each set begins."""
+    elements, offsets = _flat(sets)
+    if not isinstance(elements, np.ndarray):
+        return _hashed(elements), offsets
+    values = np.empty(len(elements), np.uint64)
+    kernels.mix_all(elements, values)
+    return values, offsets
 
 
 def _flat(sets: Any) -> tuple[NDArray[np.uint64] | pa.Array, NDArray[np.int64]]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twinset.config import Config
+from twinset.config import Config, SimConfig
 from twinset.documents.columns import Column, column
 from twinset.documents.unicode import tables
 from twinset.errors import BadText
-from twinset.kernels import normalise, overlap
+from twinset.kernels import normalise, overlap, terms
 from twinset.kernels import shingles as kernels
 from twinset.parallel import ranges, spread
 
@@ -64,9 +64,10 @@ class Shingles:
 class Shingler:
     """Shingles documents range by range under one configuration, and counts the malformed UTF-8 sequences it replaced."""
 
-    config: Config
+    config: Config | SimConfig
     strict: bool = False
     first: int = 0  # the number of the first document, for messages
+    repeats: bool = False  # keep a shingle as often as it occurs: rows are then ascending, with repeats
     malformed: int = 0
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -79,12 +80,12 @@ class Shingler:
 
     def prepare(self, texts: Column) -> Callable[[int, int], Iterator[tuple[int, Shingles]]]:
         """A function from a range of documents to pieces (first row, shingles). A piece lives until the next: the scratch space is the function's own."""
-        room = _Room()
+        room, rows = _Room(), terms.term_rows if self.repeats else kernels.shingle_rows
 
         def shingle(first: int, last: int) -> Iterator[tuple[int, Shingles]]:
             self._make_room(room, texts, first, last)
             while first < last:
-                stop, bad, needed = kernels.shingle_rows(*texts, first, last, tables(self.config.case), self.mode, self.config.width, *room.arrays())
+                stop, bad, needed = rows(*texts, first, last, tables(self.config.case), self.mode, self.config.width, *room.arrays())
                 if bad:
                     self._count(bad, texts, first, stop)
                 if stop > first:

@@ -107,14 +107,29 @@ def combine(hashes, count, width):
 
 @njit(nogil=True, cache=True)
 def sort_distinct(values, n, counts, out):
-    """Write the distinct members of `values[:n]` to `out`, ascending, and return their number.
+    """Write the distinct members of `values[:n]` to `out`, ascending, and return their number. As `sort_hashes` otherwise."""
+    sort_hashes(values, n, counts, out)
+    if n < 2:
+        return n
+    kept, previous = 1, out[0]  # kept by name: to read back what was just stored costs as much as the sort
+    for i in range(1, n):
+        x = out[i]
+        out[kept] = x
+        kept += x != previous
+        previous = x
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def sort_hashes(values, n, counts, out):
+    """Write `values[:n]` to `out`, ascending.
 
     values uint64, uniformly spread (they are hashes) · counts int32, room for 2 * (the power of two above n) · out uint64 (n,). One pass puts each
     value into the bucket of its leading bits, one insertion pass mends the order inside buckets: expected cost is linear, repeats included.
     """
     if n < 2:
         out[:n] = values[:n]
-        return n
+        return
     shift = np.uint64(64)
     buckets = 1
     while buckets < n:
@@ -134,26 +149,13 @@ def sort_distinct(values, n, counts, out):
         bucket = values[i] >> shift
         counts[bucket] -= 1
         out[counts[bucket]] = values[i]
-    return _settle(out, n)
-
-
-@njit(nogil=True, cache=True)
-def _settle(values, n):
-    """Sort `values[:n]` by insertion, drop repeats, return how many are left."""
     for i in range(1, n):
-        x = values[i]
+        x = out[i]
         j = i
-        while j > 0 and values[j - 1] > x:
-            values[j] = values[j - 1]
+        while j > 0 and out[j - 1] > x:
+            out[j] = out[j - 1]
             j -= 1
-        values[j] = x
-    kept, previous = 1, values[0]  # kept by name: to read back what was just stored costs as much as the sort
-    for i in range(1, n):
-        x = values[i]
-        values[kept] = x
-        kept += x != previous
-        previous = x
-    return kept
+        out[j] = x
 
 
 @njit(nogil=True, cache=True)
@@ -190,6 +192,18 @@ def scratch_room(text, offsets, first, last, tables):
 
 
 @njit(nogil=True, cache=True)
+def hash_row(text, begin, end, tables, mode, width, codes, normal, hashes, spans):
+    """Write the hashes of all shingles of the document text[begin:end], in order and with repeats; return (their number, malformed sequences replaced).
+
+    spans int64 (2, 0) · the other arrays are those of `shingle_rows`.
+    """
+    length, bad = normalise(text, begin, end, tables, mode, codes, normal, spans)
+    normal[length : length + 64] = 0
+    units = word_hashes(normal, length, hashes) if mode == WORDS else character_hashes(normal, length, hashes)
+    return combine(hashes, units, width), bad
+
+
+@njit(nogil=True, cache=True)
 def shingle_rows(text, offsets, first, last, tables, mode, width, codes, normal, hashes, counts, values, ends):
     """Shingle documents from `first` on, until `last` or until `values` is full.
 
@@ -200,10 +214,7 @@ def shingle_rows(text, offsets, first, last, tables, mode, width, codes, normal,
     filled = malformed = 0
     spans = np.empty((2, 0), np.int64)
     for d in range(first, last):
-        length, bad = normalise(text, offsets[d], offsets[d + 1], tables, mode, codes, normal, spans)
-        normal[length : length + 64] = 0
-        units = word_hashes(normal, length, hashes) if mode == WORDS else character_hashes(normal, length, hashes)
-        shingles = combine(hashes, units, width)
+        shingles, bad = hash_row(text, offsets[d], offsets[d + 1], tables, mode, width, codes, normal, hashes, spans)
         if shingles > values.shape[0] - filled:
             return d, malformed, shingles
         filled += sort_distinct(hashes, shingles, counts, values[filled:])
