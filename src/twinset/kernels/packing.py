@@ -8,7 +8,7 @@ blocks is a smaller sketch, and comparing 64 samples takes b XORs, b - 1 ORs and
 import numpy as np
 from numba import njit
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(nogil=True, cache=True)
@@ -23,7 +23,9 @@ def pack(minima, rows, parts, words):
             samples, bits, xor = parts[c]
             for begin in range(0, samples, 64):
                 count = min(64, samples - begin)
-                if xor == 1:
+                if xor == 1 and count == 64 and bits in (8, 16, 32, 64):
+                    _square(minima[d, lane : lane + 64], bits, words[d, word : word + bits])
+                elif xor == 1:
                     _planes(minima[d, lane : lane + count], bits, words[d, word:])
                 else:
                     words[d, word] = _parities(minima[d, lane : lane + count * xor], count, xor)
@@ -39,6 +41,31 @@ def _planes(samples, bits, words):
         for i in range(samples.shape[0]):
             word |= ((np.uint64(samples[i]) >> plane) & ONE) << np.uint64(i)
         words[p] = word
+
+
+@njit(nogil=True, cache=True)
+def _square(samples, bits, words):
+    """`_planes` for 64 samples of 8, 16, 32 or 64 bits: word i of `bits` holds the samples i, i + bits, i + 2 * bits ... side by side, and squares of bits are transposed in place.
+
+    Each step swaps two corners of every square and halves the squares: log2(bits) steps over `bits` words.
+    """
+    keep = ALL >> np.uint64(64 - bits)
+    for i in range(bits):
+        words[i] = np.uint64(samples[i]) & keep
+    for q in range(1, 64 // bits):
+        for i in range(bits):
+            words[i] |= (np.uint64(samples[q * bits + i]) & keep) << np.uint64(q * bits)
+    half = bits // 2
+    while half:
+        shift = np.uint64(half)
+        low = ALL // ((ONE << shift) + ONE)  # `half` ones, `half` zeros, and so on
+        for begin in range(0, bits, 2 * half):
+            upper, lower = words[begin : begin + half], words[begin + half : begin + 2 * half]
+            for i in range(half):
+                swap = ((upper[i] >> shift) ^ lower[i]) & low
+                upper[i] ^= swap << shift
+                lower[i] ^= swap
+        half //= 2
 
 
 @njit(nogil=True, cache=True)
