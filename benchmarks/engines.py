@@ -73,12 +73,15 @@ def twinset(bits: str, threads: int = 1) -> Callable[[str], Any]:
     return make
 
 
-def twinset_inner(kind: str) -> Any:
-    from twinset import MinHash
-    from twinset.documents.shingles import Shingles
+def twinset_inner(bits: str) -> Callable[[str], Any]:
+    def make(kind: str) -> Any:
+        from twinset import MinHash
+        from twinset.documents.shingles import Shingles
 
-    sketcher = MinHash(bits="64", samples=SAMPLES, seed=SEED)
-    return lambda given: sketcher.sketch_shingles(Shingles(*given), threads=1), lambda sketches, left, right: sketches.resemblance(left, right).value
+        sketcher = MinHash(bits=bits, samples=SAMPLES, seed=SEED)
+        return lambda given: sketcher.sketch_shingles(Shingles(*given), threads=1), lambda sketches, left, right: sketches.resemblance(left, right).value
+
+    return make
 
 
 def datasketch(kind: str) -> Any:
@@ -158,9 +161,11 @@ BYTES = {"text": f"{RAW}; Python shingles as bytes", "strings": "lists of bytes"
 ENGINES = {
     "twinset": Engine("twinset", twinset("64"), OWN, letters_and_digits),
     "twinset 1 bit": Engine("twinset", twinset("1"), OWN, letters_and_digits, one_bit=True),
-    "twinset Arrow": Engine("twinset", twinset("64"), dict.fromkeys(("text", "chinese"), "Arrow large_string"), letters_and_digits),
+    "twinset Arrow": Engine("twinset", twinset("64"), dict.fromkeys(("text", "chinese"), "Arrow large_string") | {"strings": "Arrow list<string>"}, letters_and_digits),
+    "twinset 32 bits": Engine("twinset", twinset("32"), OWN, letters_and_digits),
     "twinset 2 threads": Engine("twinset", twinset("64", 2), OWN, letters_and_digits, threads=2),
-    "twinset inner loop": Engine("twinset", twinset_inner, {"hashes": ARRAYS + ", sorted and distinct"}, letters_and_digits),
+    "twinset inner loop": Engine("twinset", twinset_inner("64"), {"hashes": ARRAYS + ", sorted and distinct"}, letters_and_digits),
+    "twinset inner loop, 32 bits": Engine("twinset", twinset_inner("32"), {"hashes": ARRAYS + ", sorted and distinct"}, letters_and_digits),
     "rensa": Engine("rensa", rensa, {"text": STRINGS["text"], "strings": "lists of bytes", "hashes": ARRAYS}, binary=True),
     "FastSketchLSH": Engine("FastSketchLSH", fastsketch, STRINGS | {"hashes": ARRAYS}),
     "gaoya": Engine("gaoya", gaoya, {"text": RAW + "; tokenised in Rust", "strings": "lists of str"}, ascii_punctuation),

@@ -57,7 +57,8 @@ def given(kind: str, engine: Engine, texts: list[str]) -> Any:
     if kind in ("text", "chinese"):
         return pa.array(texts, pa.large_string()) if engine.gives[kind] == "Arrow large_string" else texts
     if kind == "strings":
-        return [list(dict.fromkeys((byte_shingles if engine.binary else shingles)(text))) for text in texts]
+        rows = [list(dict.fromkeys((byte_shingles if engine.binary else shingles)(text))) for text in texts]
+        return pa.array(rows, pa.list_(pa.string())) if engine.gives[kind] == "Arrow list<string>" else rows
     rows = [np.unique(np.array(list(map(hash, shingles(text))), np.int64).view(np.uint64)) for text in texts]  # PYTHONHASHSEED is 0
     return np.concatenate(rows), np.cumsum([0] + [len(row) for row in rows], dtype=np.int64)
 
@@ -160,6 +161,18 @@ def right(row: dict[str, Any]) -> bool:
     return abs(row["standard_errors"]) < TOLERANCE
 
 
+def write(out: Path, rows: list[dict[str, Any]]) -> None:
+    """Write the rows to a file, in the place of those of the same kinds that it holds."""
+    kept: list[dict[str, Any]] = []
+    if out.exists():
+        with out.open(newline="") as file:
+            kept = [row for row in csv.DictReader(file) if row["kind"] not in {row["kind"] for row in rows}]
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        writer.writerows(sorted(kept + rows, key=lambda row: list(TITLES).index(row["kind"])))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=6000)
@@ -167,22 +180,19 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1.0, help="how long a process goes on repeating")
     parser.add_argument("--kinds", nargs="+", choices=list(TITLES), default=list(TITLES))
     parser.add_argument("--engine", choices=list(ENGINES), help="measure one engine here and print JSON; what the processes are started with")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=RESULTS, help="a CSV file; its rows of other kinds stay")
     options = parser.parse_args()
     if options.engine:
         print(json.dumps(measure(options.engine, options.kinds[0], options.documents, options.seconds)))
         return 0
-    rows = []
+    rows: list[dict[str, Any]] = []
     for kind in options.kinds:
         if not (DATA / FILES[kind]).exists():
             print(f"SKIPPED {kind}: no {DATA / FILES[kind]}", file=sys.stderr)
             continue
         rows += (found := compare(kind, options))
         show(kind, found)
-    with options.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(rows)
+    write(options.out, rows)
     return 0 if rows and all(map(right, rows)) else 1
 
 
