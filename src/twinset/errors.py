@@ -13,6 +13,10 @@ class BadLayout(BadOption):
     """A layout string does not describe a sketch."""
 
 
+class UnreachableRecall(BadOption):
+    """No banding of the samples finds pairs at the threshold as often as asked."""
+
+
 class BadInput(TwinsetError):
     """An input file or value cannot be read as what it should be."""
 
@@ -35,3 +39,7 @@ class CannotMerge(TwinsetError):
 
 class MissingExtra(TwinsetError):
     """An optional dependency is needed and not installed."""
+
+
+class TooManyPairs(TwinsetError):
+    """The answer would hold more pairs than the caller allows."""
