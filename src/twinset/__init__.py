@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from twinset.errors import TwinsetError
     from twinset.estimate.planner import Plan
     from twinset.estimate.resemblance import Estimate
+    from twinset.grouping import groups
+    from twinset.pairing import Pairs, pairs
     from twinset.planning import plan
     from twinset.sketch.minhash import MinHash
+    from twinset.sketch.simhash import SimHash
     from twinset.sketch.sketches import Sketches
     from twinset.sketch.storing import load
 
@@ -24,12 +27,16 @@ _HOMES = {
     "Config": "config",
     "Estimate": "estimate.resemblance",
     "MinHash": "sketch.minhash",
+    "Pairs": "pairing",
     "Plan": "estimate.planner",
+    "SimHash": "sketch.simhash",
     "Sketches": "sketch.sketches",
     "TwinsetError": "errors",
     "compare": "comparing",
     "exact": "comparing",
+    "groups": "grouping",
     "load": "sketch.storing",
+    "pairs": "pairing",
     "plan": "planning",
 }
 
@@ -38,13 +45,17 @@ __all__ = [
     "Config",
     "Estimate",
     "MinHash",
+    "Pairs",
     "Plan",
+    "SimHash",
     "Sketches",
     "TwinsetError",
     "__version__",
     "compare",
     "exact",
+    "groups",
     "load",
+    "pairs",
     "plan",
 ]
 

@@ -43,6 +43,19 @@ class Shingles:
         """Values and offsets of the rows first to last - 1 alone."""
         return self.values[self.offsets[first] : self.offsets[last]], self.offsets[first : last + 1] - self.offsets[first]
 
+    def take(self, rows: NDArray[np.int64]) -> "Shingles":
+        """These rows alone, in this order."""
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes[rows])])
+        values = np.empty(offsets[-1], np.uint64)
+        overlap.take(self.values, self.offsets, rows, values, offsets)
+        return Shingles(values, offsets)
+
+    def first_equal(self) -> NDArray[np.int64]:
+        """For each row the first row with the same shingles: itself, if no row before it has."""
+        words = np.empty((len(self), 2), np.uint64)
+        overlap.digests(self.values, self.offsets, words)
+        return first_equal(words)
+
     def shared(self, left: NDArray[np.int64], right: NDArray[np.int64], *, threads: int | None = None) -> NDArray[np.int64]:
         """How many shingles rows left[i] and right[i] have in common (R2)."""
         out = np.empty(len(left), np.int64)
@@ -58,6 +71,16 @@ class Shingles:
         shared = self.shared(left, right, threads=threads)
         union = self.sizes[left] + self.sizes[right] - shared
         return np.asarray(shared / np.maximum(union, 1))
+
+
+def first_equal(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """For each row of a matrix the first row with the same words."""
+    order = np.lexsort(words.T[::-1]) if len(words) else np.zeros(0, np.int64)  # stable: equal rows stay in order
+    fresh = np.ones(len(words), bool)
+    fresh[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+    first = np.empty(len(words), np.int64)
+    first[order] = order[np.flatnonzero(fresh)][np.cumsum(fresh) - 1] if len(words) else order
+    return first
 
 
 @dataclass

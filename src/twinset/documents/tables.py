@@ -67,13 +67,19 @@ def source(path: str | Path, *, text_column: str | None = None, id_column: str |
     """Open a Parquet or JSON-lines file. Without names, the text column is `text`, `content`, `document` or `body`, the id column `id` if there is one."""
     path = Path(path)
     table = _open(path)
-    text = _column(path, table.schema, "text", TEXT_NAMES if text_column is None else (text_column,))
-    kind = table.schema.field(text).type
-    if not any(check(kind.value_type if pa.types.is_dictionary(kind) else kind) for check in TEXTUAL):
-        raise BadInput(f"{path}: the text column {text!r} has type {kind}; allowed: string or binary")
+    text = text_column_of(path, table.schema, text_column)
     if id_column is None and ID_NAME not in table.schema.names:
         return Source(path, table, text, None)
     return Source(path, table, text, _column(path, table.schema, "id", (id_column or ID_NAME,)))
+
+
+def text_column_of(where: Path | str, schema: pa.Schema, asked: str | None = None) -> str:
+    """The name of the text column: the one asked for, or the first of the usual names that is there. `where` is for messages."""
+    text = _column(where, schema, "text", TEXT_NAMES if asked is None else (asked,))
+    kind = schema.field(text).type
+    if not any(check(kind.value_type if pa.types.is_dictionary(kind) else kind) for check in TEXTUAL):
+        raise BadInput(f"{where}: the text column {text!r} has type {kind}; allowed: string or binary")
+    return text
 
 
 def _open(path: Path) -> Table:
@@ -87,9 +93,9 @@ def _open(path: Path) -> Table:
     return READERS[ending](path)
 
 
-def _column(path: Path, schema: pa.Schema, purpose: str, wanted: tuple[str, ...]) -> str:
+def _column(where: Path | str, schema: pa.Schema, purpose: str, wanted: tuple[str, ...]) -> str:
     found = [name for name in wanted if name in schema.names]
     if not found:
         shown = ", ".join(schema.names[:20]) + (", …" if len(schema.names) > 20 else "")
-        raise MissingColumn(f"{path} has no {purpose} column {' or '.join(map(repr, wanted))}; it has {shown or 'no columns'}; allowed: one of these, by --{purpose}-column")
+        raise MissingColumn(f"{where} has no {purpose} column {' or '.join(map(repr, wanted))}; it has {shown or 'no columns'}; allowed: one of these, by --{purpose}-column")
     return found[0]
