@@ -33,8 +33,12 @@ class Fingerprints:
     def __post_init__(self) -> None:
         if self.words.ndim != 2 or self.words.shape[1] != self.config.words:
             raise BadOption(f"words have shape {self.words.shape}; allowed: (documents, {self.config.words}) for {self.config.bits} bits")
+        if self.projections is not None and self.projections.shape != (len(self), self.bits):
+            raise BadOption(f"projections have shape {self.projections.shape}; allowed: {(len(self), self.bits)}")
         if not len(self.empty):
-            object.__setattr__(self, "empty", np.zeros(len(self.words), bool))
+            object.__setattr__(self, "empty", np.zeros(len(self), bool))
+        if self.empty.shape != (len(self),):
+            raise BadOption(f"empty has shape {self.empty.shape}; allowed: {(len(self),)}")
 
     def __len__(self) -> int:
         return len(self.words)

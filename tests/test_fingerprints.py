@@ -1,0 +1,139 @@
+"""Fingerprints: distances, cosines with intervals that cover, selecting, files, and what does not compare."""
+
+from math import acos, cos, pi
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta, binom
+
+from twinset.config import SimConfig
+from twinset.errors import BadOption, IncompatibleSketches
+from twinset.estimate.angle import cosine, differing
+from twinset.sketch.fingerprints import Fingerprints
+from twinset.sketch.simhash import SimHash
+
+WORDS = [0, 1, 7, 2**63, 2**64 - 1]
+TEXTS = ["the cat sat on the mat", "the dog sat on the log", "", "something else"]
+
+
+def fingerprints(words, **options):
+    config = SimConfig(**options)
+    return Fingerprints(np.array(words, np.uint64).reshape(-1, config.words), config)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 2**128 - 1), min_size=1, max_size=6), st.sampled_from([64, 128]))
+def test_distance_counts_the_bits_that_differ(numbers, bits):
+    numbers = [x % 2**bits for x in numbers]
+    data = fingerprints([x >> shift & 2**64 - 1 for x in numbers for shift in range(0, bits, 64)], bits=bits)
+    n = len(numbers)
+    left, right = (side.reshape(-1) for side in np.meshgrid(np.arange(n), np.arange(n)))
+    found = data.distance(left, right)
+    assert found.tolist() == [(numbers[i] ^ numbers[j]).bit_count() for i, j in zip(left, right, strict=True)]
+    assert found.dtype == np.int64
+
+
+def test_rows_broadcast_and_may_be_of_other_fingerprints():
+    data = fingerprints(WORDS)
+    assert data.distance(0, np.arange(5)).tolist() == [0, 1, 3, 1, 64]
+    assert data.distance([4, 3], [0, 2], data[:3]).tolist() == [64, 4]
+    assert data.distance([], []).tolist() == []
+    with pytest.raises(BadOption, match="a row is 5; allowed: whole numbers from 0 to 4"):
+        data.distance(0, 5)
+    with pytest.raises(BadOption, match="allowed: equal lengths, or one row against many"):
+        data.distance([0, 1], [0, 1, 2])
+
+
+def test_selecting_rows_selects_everything():
+    data = SimHash(bits=128).sketch(TEXTS, keep=True)
+    named = Fingerprints(data.words, data.config, data.projections, pa.array(["a", "b", "c", "d"]), data.empty, data.frequencies)
+    chosen = named[[2, 0]]
+    assert len(chosen) == 2
+    assert chosen.words.tolist() == data.words[[2, 0]].tolist()
+    assert chosen.projections.tolist() == data.projections[[2, 0]].tolist()
+    assert chosen.ids.tolist() == ["c", "a"]
+    assert chosen.empty.tolist() == [True, False]
+    assert chosen.fingerprint == data.fingerprint
+    assert len(named[1:]) == 3
+    assert data[1:].projections.shape == (3, 128)
+    with pytest.raises(BadOption, match=r"a single one is fingerprints\[\[row\]\]"):
+        data[0]
+
+
+def test_size_and_bits():
+    data = fingerprints(WORDS[:4], bits=128)
+    assert (len(data), data.bits, data.nbytes) == (2, 128, 32)
+    assert data.empty.tolist() == [False, False]
+    with pytest.raises(BadOption, match=r"^words have shape \(5, 1\); allowed: \(documents, 2\) for 128 bits$"):
+        Fingerprints(np.zeros((5, 1), np.uint64), SimConfig(bits=128))
+    with pytest.raises(BadOption, match=r"^projections have shape \(5, 32\); allowed: \(5, 64\)$"):
+        Fingerprints(np.zeros((5, 1), np.uint64), SimConfig(), np.zeros((5, 32), np.float32))
+    with pytest.raises(BadOption, match=r"^empty has shape \(2,\); allowed: \(5,\)$"):
+        Fingerprints(np.zeros((5, 1), np.uint64), SimConfig(), empty=np.zeros(2, bool))
+
+
+def test_unequal_fingerprints_never_compare():
+    data = fingerprints(WORDS)
+    for options, reason in [
+        ({"bits": 128}, "bits 64 and 128"),
+        ({"seed": 1, "weights": "tf"}, "seed 42 and 1, weights 'tfidf' and 'tf'"),
+        ({"gaussian": True}, "gaussian False and True"),
+    ]:
+        other = fingerprints([0] * 4, **options)
+        for compare in (data.distance, data.cosine):
+            with pytest.raises(IncompatibleSketches, match=f"^fingerprints differ in {reason}; allowed: equal fingerprints"):
+                compare(0, 0, other)
+
+
+@pytest.mark.compiled
+def test_fingerprints_of_two_collections_do_not_compare():
+    one, other = SimHash().sketch(TEXTS), SimHash().sketch(TEXTS[:2])
+    with pytest.raises(IncompatibleSketches, match="^fingerprints differ in the document frequencies behind their weights; allowed"):
+        one.distance(0, 0, other)
+    assert one.distance(0, 0, SimHash().sketch(TEXTS[:2], frequencies=one.frequencies)).tolist() == [0]
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
+def test_the_interval_is_that_of_clopper_and_pearson(bits, level):
+    d, alarm = np.arange(bits + 1), (1 - level) / 2
+    least = np.concatenate([[0.0], beta.ppf(alarm, d[1:], bits - d[1:] + 1)])
+    most = np.concatenate([beta.ppf(1 - alarm, d[:-1] + 1, bits - d[:-1]), [1.0]])
+    found = cosine(d, bits, level=level)
+    assert found.value == pytest.approx(np.cos(pi * d / bits), abs=1e-12)
+    assert found.low == pytest.approx(np.cos(pi * most), abs=1e-9)
+    assert found.high == pytest.approx(np.cos(pi * least), abs=1e-9)
+    assert len(found) == bits + 1
+
+
+@pytest.mark.parametrize("true", [-1.0, 0.0, 0.5, 0.9, 0.99, 1.0])
+def test_the_interval_covers(true):
+    """Summed over all distances, exactly: at least 95 %."""
+    chance, found = acos(true) / pi, cosine(np.arange(65), 64)
+    inside = (found.low <= true + 1e-12) & (true - 1e-12 <= found.high)
+    assert binom.pmf(np.arange(65), 64, chance)[inside].sum() >= 0.95
+
+
+def test_differing_is_the_inverse_of_cosine():
+    assert differing([1, 0, -1, cos(0.3)]) == pytest.approx([0, 0.5, 1, 0.3 / pi])
+
+
+@pytest.mark.compiled
+def test_an_empty_document_resembles_nothing():
+    data = SimHash().sketch(["", "a b c", ""])
+    found = data.cosine([0, 0, 1, 1], [2, 1, 0, 1])
+    assert found.value.tolist() == [0, 0, 0, 1]
+    assert found.low[:3].tolist() == found.high[:3].tolist() == [0, 0, 0]
+    assert data.cosine(0, [0, 1, 2], data).value.tolist() == [0, 0, 0]
+
+
+def test_bad_levels_and_distances_are_refused():
+    for level in (0, 1, -1, np.nan):
+        with pytest.raises(BadOption, match=f"^level is {level}; allowed: more than 0 and less than 1$"):
+            cosine([0], 64, level=level)
+    for wrong in (-1, 65):
+        with pytest.raises(BadOption, match=f"^a distance is {wrong}; allowed: 0 to 64$"):
+            cosine([3, wrong], 64)
