@@ -18,6 +18,7 @@ from twinset.layout import Layout
 TILTS = 3  # Newton rounds for the tilt of a mixture; the deviate depends on its error in second order only
 NEAR_ZERO = 1e-4  # where an XOR of 64 still has weights that a float can hold
 CENTRAL = 1e-3
+RARE = 1e-9  # odds of an agreement so small that Newton's first step from 0 goes astray: 32 and 64 bits near R = 0
 TINY = 1e-200
 IMPOSSIBLE = 1e9
 ALMOST_ONE = 1 - 2.0**-53
@@ -123,7 +124,7 @@ def _tilt(agreeing: Floats, samples: Floats, odds: Floats, weight: Floats) -> Fl
     weighted = samples * weight
     total = weighted.sum(axis=0)
     wanted = _logit((agreeing * weight).sum(axis=0) / total)
-    tilt = np.zeros(len(total))
+    tilt = _start(agreeing, samples, odds, weight)
     for _ in range(TILTS if len(samples) > 1 else 1):
         tilted = _tilted(odds, weight * tilt)
         each = weighted * tilted
@@ -131,6 +132,15 @@ def _tilt(agreeing: Floats, samples: Floats, odds: Floats, weight: Floats) -> Fl
         spread = (each * weight * (1 - tilted)).sum(axis=0) / total
         tilt = tilt + (wanted - _logit(mean)) * mean * (1 - mean) / np.maximum(spread, TINY)
     return tilt
+
+
+def _start(agreeing: Floats, samples: Floats, odds: Floats, weight: Floats) -> Floats:
+    """0, or the tilt of the component that weighs most, alone, where one of a mixture's components agrees too rarely by chance."""
+    start = np.zeros(agreeing.shape[1])
+    rows = np.flatnonzero((odds < RARE).any(axis=0)) if len(samples) > 1 else np.empty(0, np.intp)
+    heaviest = weight[:, rows].argmax(axis=0)
+    start[rows] = _logit(agreeing[heaviest, rows] / samples[heaviest, 0]) - np.log(odds[heaviest, rows])
+    return start
 
 
 def _tilted(odds: Floats, exponent: Floats) -> Floats:
