@@ -1,5 +1,6 @@
 """The command line: each command parses its options, calls a verb of the library, and prints what it returns."""
 
+import errno
 import json
 import os
 import sys
@@ -20,6 +21,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Finds documents that are copies, near-copies or partial copies of each other, and says how sure it is.",
 )
+
+MISTAKE, INTERRUPTED = 2, 130  # exit codes
 
 Bits = Annotated[str, typer.Option(help=Config.help("bits"))]
 Samples = Annotated[int, typer.Option(help=Config.help("samples"))]
@@ -138,21 +141,42 @@ def plan(
 
 def main() -> None:
     """Run the command line. A user's mistake is one line and exit code 2; a closed pipe is success."""
-    _guard(app)
+    sys.exit(_guard(lambda: app(standalone_mode=False)))
 
 
-def _guard(run: Callable[[], Any]) -> None:
+def _guard(run: Callable[[], Any]) -> int:
+    """The exit code of a run, and one line on stderr about what stopped it."""
     try:
-        run()
+        code = int(run() or 0)
         sys.stdout.flush()
     except TwinsetError as error:
-        print(f"twinset: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
-    except KeyboardInterrupt:
+        return _refused(str(error))
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):  # what Typer makes of a pipe that closes while it runs
+            raise
+        _silence()
+        return 0
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _silence()
+            return _refused(f"the output cannot be written ({error.strerror}); allowed: a disk with room")
+        if not hasattr(error, "format_message"):  # Typer's complaints about arguments have one
+            raise
+        return _refused(error.format_message())
+    if code == INTERRUPTED:
         print("twinset: interrupted; nothing was left half-written", file=sys.stderr)
-        sys.exit(130)
+    return code
+
+
+def _silence() -> None:
+    """Send the rest of stdout nowhere, or the interpreter complains when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _refused(message: str) -> int:
+    if message:
+        print(f"twinset: {' '.join(message.split())}", file=sys.stderr)
+    return MISTAKE
 
 
 def _read_both(left: Path, right: Path) -> tuple[bytes, bytes]:

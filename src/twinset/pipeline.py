@@ -50,6 +50,7 @@ def sketch(
     """Sketch the documents of a Parquet or JSON-lines file into a file that `twinset.load` reads, holding a few batches at a time."""
     begin = time.perf_counter()
     documents, sketcher = source(path, text_column=text_column, id_column=id_column), MinHash(config)
+    documents.spare(Path(out))
     total = empty = malformed = size = 0
     with table_writer(out, schema(config, documents.id_type)) as write:
         for batch in _ahead(documents.batches()):

@@ -53,6 +53,11 @@ class Source:
     def id_type(self) -> pa.DataType:
         return pa.int64() if self.id is None else self.table.schema.field(self.id).type
 
+    def spare(self, out: Path) -> None:
+        """Refuse to write over the documents themselves."""
+        if out.exists() and out.samefile(self.path):
+            raise BadInput(f"{out} is the file of the documents themselves; allowed: another file to write")
+
     def batches(self, size: int = BATCH) -> Iterator[pa.RecordBatch]:
         """The documents: batches of `id` (the row number where there is no such column) and `text`."""
         row = 0
