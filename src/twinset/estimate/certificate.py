@@ -18,6 +18,7 @@ from twinset.estimate.probability import Floats
 Together = Callable[[Floats], Floats]  # the probability that two pairs of one component, both of this similarity, are both missed
 COUNTED = 100.0  # above this mean, quantiles come from the gamma distribution's cube-root formula
 GRID = 33
+STEPS = 401
 
 
 @dataclass(frozen=True)
@@ -110,13 +111,12 @@ def both_scans_missed(missed: Floats, correlation: float) -> Floats:
     """Two pairs are both missed when two normal deviates of this correlation both exceed the limit that one exceeds with probability `missed`."""
     normal = NormalDist()
     root = math.sqrt(max(1 - correlation**2, 1e-12))
-    x = np.linspace(-8, 8, 321)
-    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
     result = np.empty(len(missed))
     for i, each in enumerate(missed.tolist()):
         limit = normal.inv_cdf(1 - min(max(each, 1e-15), 1 - 1e-15))
-        beyond = np.array([1 - normal.cdf((limit - correlation * at) / root) for at in x[x > limit]])
-        result[i] = float((density[x > limit] * beyond).sum())
+        x = np.linspace(limit, max(limit, 0) + 8, STEPS)
+        beyond = np.array([normal.pdf(at) * (1 - normal.cdf((limit - correlation * at) / root)) for at in x.tolist()])
+        result[i] = float((beyond[1:] + beyond[:-1]).sum() / 2 * (x[1] - x[0]))
     return result
 
 

@@ -1,5 +1,6 @@
 """Which search serves a set of documents best, and why: one sentence that a person can check."""
 
+import math
 from dataclasses import dataclass
 
 from twinset.errors import BadOption, UnreachableRecall
@@ -15,7 +16,9 @@ PAIRS_A_SECOND = 5e9  # that a thread scans (benchmarks/scan_speed.py)
 EXACT_BYTES = 32  # for each shingle while they are joined, beside the 8 that are there
 QUICK = 2.0  # seconds that a complete search may take longer than bands and still be preferred
 EXACT_SECONDS = 1.5e-7  # for each shingle and thread at threshold 0.8 (benchmarks/exact_speed.py); a lower threshold costs more
-BANDS_SECONDS = 1e-5  # for each document and thread: sketching, banding, verifying
+MOST_RECALL = 1 - 1e-9
+MANY = 200_000  # documents from which on the exact join's time for each shingle grows
+LANE_SECONDS = 4e-11  # to sketch, for each shingle and sample (benchmarks/text_speed.py)
 
 
 @dataclass(frozen=True)
@@ -38,27 +41,22 @@ def choose(search: str, documents: int, shingles: int, threshold: float, recall:
             raise BadOption(f"search is {search!r}; {ALLOWED}")
         return Choice(search, *(SCAN_LAYOUT if search == "scan" else BANDS_LAYOUT), why=f"{search}, as asked for")
     size = f"{documents:,} distinct documents with {shingles:,} shingles at threshold {threshold:g}"
-    exact, scan, bands = _seconds(documents, shingles, threshold, threads)
+    exact, scan, bands = _seconds(documents, shingles, threshold, recall, threads)
     fits = memory is None or EXACT_BYTES * shingles <= memory
     if fits and exact <= QUICK + bands:
         return Choice("exact", *BANDS_LAYOUT, why=f"exact: for {size} a join that misses nothing takes about {exact:.1g} s")
     because = f"an exact join would take about {exact:.2g} s" if fits else f"an exact join would need about {EXACT_BYTES * shingles >> 20} MiB of the {(memory or 0) >> 20} allowed"
-    if scan <= bands or not _reachable(threshold, recall):
+    if scan <= bands:
         return Choice("scan", *SCAN_LAYOUT, why=f"scan: for {size} {because}, comparing every two sketches about {scan:.2g} s")
     return Choice("bands", *BANDS_LAYOUT, why=f"bands: for {size} {because}, comparing every two sketches about {scan:.2g} s, banding about {bands:.2g} s")
 
 
-def _seconds(documents: int, shingles: int, threshold: float, threads: int) -> tuple[float, float, float]:
-    """Rough times of exact, scan and bands; an exact join's work grows about with the square of the share of a set that its prefix is."""
-    exact = EXACT_SECONDS * shingles * max(1.0, ((1 - threshold) / 0.2) ** 2) / threads
-    scan = documents**2 / 2 * SIMILAR_SIZES / PAIRS_A_SECOND / threads + BANDS_SECONDS * documents / threads
-    return exact, scan, BANDS_SECONDS * documents / threads
-
-
-def _reachable(threshold: float, recall: float) -> bool:
-    """Whether some banding of the sketch that bands want finds enough."""
+def _seconds(documents: int, shingles: int, threshold: float, recall: float, threads: int) -> tuple[float, float, float]:
+    """Rough times of exact, scan and bands. An exact join's work grows with the square of the share of a set that its prefix is, and with the rows that a token leads to."""
+    exact = EXACT_SECONDS * shingles * max(1.0, ((1 - threshold) / 0.2) ** 2) * max(1.0, documents / MANY)
+    scan = documents**2 / 2 * SIMILAR_SIZES / PAIRS_A_SECOND + LANE_SECONDS * SCAN_LAYOUT[1] * shingles
     try:
-        choose_banding(parse(*BANDS_LAYOUT), threshold, recall)
+        banding = choose_banding(parse(*BANDS_LAYOUT), threshold, min(recall, MOST_RECALL), documents=max(documents, 2)).cost
     except UnreachableRecall:
-        return False
-    return True
+        banding = math.inf
+    return exact / threads, scan / threads, (banding + LANE_SECONDS * BANDS_LAYOUT[1] * shingles) / threads
