@@ -80,7 +80,7 @@ def multiply_min(rounds, multiplier):
 def popcount(words, query, rounds):
     """XOR and count the bits of `words`, a multiple of 64 of them, `rounds` times."""
     total = query
-    for r in range(rounds):
+    for _ in range(rounds):
         total += _popcount(words, query + total)
     return total
 

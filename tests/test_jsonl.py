@@ -56,7 +56,8 @@ def expected(data):
 
 TEXT = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.just("long " * 60)
 REST = st.dictionaries(st.sampled_from(["a", "other", "Text"]), st.none() | st.booleans() | st.floats(allow_nan=False) | st.lists(st.integers(), max_size=2), max_size=2)
-ROW = st.builds(lambda text, id, rest: {**text, **id, **rest}, *(st.fixed_dictionaries({}, optional={name: kind}) for name, kind in (("text", TEXT), ("id", st.integers(-(2**63), 2**63 - 1)))), REST)
+KINDS = {"text": TEXT, "id": st.integers(-(2**63), 2**63 - 1)}
+ROW = st.builds(lambda text, id, rest: {**text, **id, **rest}, *(st.fixed_dictionaries({}, optional={name: kind}) for name, kind in KINDS.items()), REST)
 BLANK = st.sampled_from([b"", b"  ", b"\t", b"\r"])
 LINE = st.builds(lambda row, ascii, end: json.dumps(row, ensure_ascii=ascii).encode() + end, ROW, st.booleans(), st.sampled_from([b"", b" ", b"\r"])) | BLANK
 
@@ -114,7 +115,7 @@ def test_packed_files_hold_the_same_rows(written, name, ending):
 
 
 @pytest.mark.parametrize("ending", PACKERS)
-@pytest.mark.parametrize("damage", [lambda packed: packed[:-1], lambda packed: packed[: len(packed) // 2], lambda packed: b"{}\n" + packed], ids=["last byte", "half", "not packed"])
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[: len(data) // 2], lambda data: b"{}\n" + data], ids=["last byte", "half", "not packed"])
 def test_damaged_packed_files_are_refused(written, ending, damage):
     path = written(damage(PACKERS[ending](b"".join(b'{"text": "text %d"}\n' % i for i in range(3000)))), f"a.jsonl.{ending}")
     with pytest.raises(BadInput, match=f"^{path} cannot be read .*; allowed: a complete file of JSON lines$"):
@@ -128,7 +129,7 @@ def test_the_position_rises_to_the_size_of_the_file(written, ending):
     reader = JsonLines(path)
     seen = [reader.position for _ in reader.batches(["text"], 1000)]
     assert seen == sorted(seen)
-    assert 0 < seen[0]
+    assert seen[0] > 0
     assert reader.position == reader.size == path.stat().st_size
 
 

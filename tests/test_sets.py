@@ -1,5 +1,7 @@
 """Sets that are not text: every accepted shape gives the same hashes as the definition, and what has no hash is refused."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -97,7 +99,10 @@ def test_null_sets_are_empty_even_over_leftover_values():
     assert rows(from_sets(pa.array([None, [4], None], pa.list_(pa.int8())))) == hashes_of_numbers([[], [4], []])
 
 
-@pytest.mark.parametrize("nothing", [[], pa.array([], pa.list_(pa.string())), pa.chunked_array([], pa.list_(pa.int64())), (np.array([], int), [0])], ids=["list", "Arrow", "chunks", "flat"])
+NOTHING = {"list": [], "Arrow": pa.array([], pa.list_(pa.string())), "chunks": pa.chunked_array([], pa.list_(pa.int64())), "flat": (np.array([], int), [0])}
+
+
+@pytest.mark.parametrize("nothing", NOTHING.values(), ids=NOTHING)
 @pytest.mark.parametrize("mixed", [True, False])
 def test_no_sets(nothing, mixed):
     assert len(from_sets(nothing, mixed=mixed)) == 0
@@ -107,7 +112,7 @@ def test_large_sets_without_mixing_stay_sorted_and_distinct():
     random = np.random.Generator(np.random.PCG64(3))
     values, offsets = random.integers(0, 300, 4000, dtype=np.uint64), np.array([0, 0, 1500, 1500, 4000])
     found = rows(from_sets((values, offsets), mixed=False))
-    assert found == [sorted(set(values[first:last].tolist())) for first, last in zip(offsets[:-1], offsets[1:], strict=True)]
+    assert found == [sorted(set(values[first:last].tolist())) for first, last in pairwise(offsets)]
 
 
 @pytest.mark.parametrize(

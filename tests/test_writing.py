@@ -46,6 +46,11 @@ def test_a_file_appears_when_the_block_ends(tmp_path, before):
     assert files(tmp_path) == ["a.txt"]
 
 
+def fail(write, content, error):
+    write(content)
+    raise error
+
+
 @pytest.mark.parametrize("before", [None, "old"])
 @pytest.mark.parametrize("error", [ValueError, OSError, KeyboardInterrupt, SystemExit])
 def test_nothing_appears_when_the_block_raises(tmp_path, error, before):
@@ -53,8 +58,7 @@ def test_nothing_appears_when_the_block_raises(tmp_path, error, before):
     if before:
         path.write_text(before)
     with pytest.raises(error), whole(path) as part:
-        part.write_text("half")
-        raise error
+        fail(part.write_text, "half", error)
     assert files(tmp_path) == (["a.txt"] if before else [])
     assert (path.read_text() if path.exists() else None) == before
 
@@ -119,8 +123,7 @@ def test_sketches_are_stored_as_they_are(tmp_path):
 @pytest.mark.parametrize("ending", TABLES)
 def test_no_table_appears_when_the_block_raises(tmp_path, ending, error):
     with pytest.raises(error), table_writer(tmp_path / f"a{ending}", SCHEMA) as write:
-        write(batch(0))
-        raise error
+        fail(write, batch(0), error)
     assert files(tmp_path) == []
 
 
