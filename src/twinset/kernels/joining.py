@@ -12,7 +12,7 @@ SHORT = 16  # postings that are walked rather than searched
 
 @njit(nogil=True, cache=True)
 def needed(a, b, threshold):
-    """The least s with s / (a + b - s) >= threshold in float64: what two sets of a and b elements, not both empty, must share. It can be more than they have."""
+    """The least s with s / (a + b - s) >= threshold in float64: what sets of a > 0 and b > 0 elements must share. It can be more than they have."""
     s = np.int64(threshold / (1.0 + threshold) * (a + b))
     while s > 0 and (s - 1) / (a + b - (s - 1)) >= threshold:
         s -= 1
@@ -117,7 +117,8 @@ def gather(r, tokens, offsets, sizes, threshold, low, high, probing, heads, post
 
 @njit(nogil=True, cache=True)
 def probe(first, last, tokens, offsets, sizes, threshold, low, high, probing, indexed, heads, postings, counts, touched, lefts, rights, shared):
-    """Write the pairs (r, q) at or above the threshold, first <= r < last and low[r] <= q < high[r], and how many elements they share. Returns the next row and the number of pairs.
+    """Write the pairs (r, q) at or above the threshold, first <= r < last and low[r] <= q < high[r], with what they share.
+    Returns the next row and the number of pairs.
 
     tokens int32 · offsets, sizes, low, high int64 · probing, indexed int64 (rows,): the lengths of the prefixes that are looked up, and that are in the index
     heads int64 (tokens + 1,), postings int32 (entries, 2). Scratch: counts int32 (rows,), all 0, left so · touched int64 (rows,).
@@ -177,7 +178,7 @@ def count_partners(first, last, classes, bounds, partners, within, starts, membe
 
 @njit(nogil=True, cache=True)
 def fill_partners(first, last, classes, bounds, partners, common, within, starts, members, scale, places, lefts, rights, shared):
-    """Write the pairs that `count_partners` counted from places[d] on, rights ascending, and what they share: common[i] for the partner i. int64 arrays; scale > every common[i]."""
+    """Write the pairs that `count_partners` counted from places[d] on, rights ascending, and what they share: common[i] for partner i. int64; scale > every common[i]."""
     for d in range(first, last):
         at = places[d]
         if classes[d] >= 0:

@@ -13,6 +13,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 S32 = np.uint64(32)
+FREE, BELOW, ABOVE, USEFUL = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
 
 
 @njit(nogil=True, cache=True)
@@ -73,49 +74,49 @@ def is_useful(below, above, border):
 
 
 @njit(nogil=True, cache=True)
-def number(values, begins, ends, border, slots, keys, counts, base, ids):
-    """Number the useful among the values i of all rows, begins[r] <= i < ends[r]: base, base + 1 ... in the order of their first appearance. Returns how many there are.
+def number(values, begins, ends, border, state, keys, labels, base, ids):
+    """Number the useful among the values i of all rows, begins[r] <= i < ends[r]: base, base + 1 ... Returns how many there are.
 
     Writes ids[i] = the number of values[i], -1 if it is not useful. values uint64 (nnz,) · begins, ends int64 (rows,) · ids int (nnz,).
-    Scratch: slots int32 (a power of two, more than the values), keys uint64 and counts int32 (at least the values, and 2).
+    Scratch, of equal length, a power of two and more than the values: state uint8 (0 free, 1 and 2 the sides met, or once and twice, 3 useful), keys uint64, labels int32.
     """
-    mask = np.uint64(slots.shape[0] - 1)
-    slots[:] = 0
-    distinct = 0
+    mask = np.uint64(state.shape[0] - 1)
+    state[:] = FREE
     for r in range(begins.shape[0]):
-        side = np.int64(r >= border)
+        side = BELOW if r < border else ABOVE
         for i in range(begins[r], ends[r]):
             x = values[i]
-            place = ((x * FACTOR) >> S32) & mask
-            while slots[place] != 0 and keys[slots[place] - 1] != x:
-                place = (place + ONE) & mask
-            if slots[place] == 0:
-                keys[distinct] = x
-                counts[distinct, 0] = counts[distinct, 1] = 0
-                distinct += 1
-                slots[place] = distinct
-            known = slots[place] - 1
-            counts[known, side] += 1
-            ids[i] = known
+            cell = ((x * FACTOR) >> S32) & mask
+            while state[cell] != FREE and keys[cell] != x:
+                cell = (cell + ONE) & mask
+            if state[cell] == FREE:
+                keys[cell] = x
+                state[cell] = side
+            else:
+                state[cell] = USEFUL if border == 0 else state[cell] | side
+            ids[i] = cell
     useful = 0
-    for known in range(distinct):
-        good = is_useful(counts[known, 0], counts[known, 1], border)
-        counts[known, 0] = useful if good else -1
-        useful += np.int64(good)
+    for cell in range(state.shape[0]):
+        labels[cell] = useful if state[cell] == USEFUL else -1
+        useful += np.int64(state[cell] == USEFUL)
     for r in range(begins.shape[0]):
         for i in range(begins[r], ends[r]):
-            label = counts[ids[i], 0]
+            label = labels[ids[i]]
             ids[i] = base + label if label >= 0 else -1
     return useful
 
 
 @njit(nogil=True, cache=True)
-def count_numbered(ids, begins, ends, first, last, out):
-    """Write out[r] = how many ids of row r are not -1, for first <= r < last."""
+def close_gaps(ids, begins, ends, bases, gaps, first, last, out):
+    """Take gaps[s] off each id from bases[s] to bases[s + 1] - 1, and write out[r] = how many ids of row r are not -1, for first <= r < last. Those ascend by s within a row."""
     for r in range(first, last):
-        numbered = 0
+        numbered, s = 0, 0
         for i in range(begins[r], ends[r]):
-            numbered += np.int64(ids[i] >= 0)
+            if ids[i] >= 0:
+                while ids[i] >= bases[s + 1]:
+                    s += 1
+                ids[i] -= gaps[s]
+                numbered += 1
         out[r] = numbered
 
 

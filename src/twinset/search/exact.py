@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +11,7 @@ from twinset.errors import BadOption
 from twinset.kernels import joining
 from twinset.parallel import spread
 from twinset.search.candidates import Candidates, Progress, counted
-from twinset.search.tokens import Classes, Done, Tokens, Whole, classes, demands, grouped, pieces, tokens
+from twinset.search.tokens import Classes, Tokens, Whole, classes, demands, grouped, pieces, shared_out, tokens
 
 ROWS = 1 << 8  # rows that a thread looks up, or whose pairs it writes, at a time
 STEPS = 4  # over all rows: equal sets, numbering, looking up, writing pairs
@@ -61,7 +60,7 @@ class ExactJoin:
 
     @property
     def about(self) -> str:
-        return f"exact join: every pair of {len(self.shingles)} sets with resemblance {self.threshold:g} or more, by prefix, length and positional filters, all of them verified"
+        return f"exact join: every pair of {len(self.shingles)} sets with a resemblance of {self.threshold:g} or more, found by prefix, length and positional filters and verified"
 
 
 def _search(shingles: Shingles, border: int, threshold: float, threads: int | None, progress: Progress | None) -> Found:
@@ -76,13 +75,6 @@ def _search(shingles: Shingles, border: int, threshold: float, threads: int | No
         left, right = np.concatenate([left, right, every]), np.concatenate([right, left, every])
         shared = np.concatenate([shared, shared, shingles.sizes[sets.firsts]])
     return _expand(sets, border, left, right, shared, threads, shared_out(len(shingles), len(shingles) - border, done))
-
-
-def shared_out(units: int, rows: int, done: Done) -> Callable[[int, int], None]:
-    """A function to be called with each range of `rows` rows when it is done: together they make `units` units."""
-    if rows == 0:
-        done(units)
-    return lambda first, last: done(units * last // rows - units * first // rows)
 
 
 @dataclass(frozen=True)

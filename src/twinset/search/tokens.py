@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ STEP = 1 << 18  # values that a thread takes at a time
 UNIT = 1 << 16  # values that are numbered at a time: their table fits the second-level cache
 VISIT = 4  # values of a row in a unit, at least on average, to make a visit to the row worth it
 SPANS, SPAN = 8, 1 << 24  # ranges of values that threads take at a time: so many at least, and of no more than about so many values
-SHRUNK = 0.9  # ids are forgotten again and again, while less than this share of them remains
+SHRUNK = 0.75  # ids are forgotten again and again, while less than this share of them remains
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,16 @@ class Classes:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Sets that may have a partner, ordered by size. `rows`: their classes · `sizes`: of the whole set · row r is tokens[offsets[r]:offsets[r + 1]]: what others have too, rare ones first."""
+    """Sets that may have a partner, ordered by size: their classes and sizes. Row r is tokens[offsets[r]:offsets[r + 1]]: what others have too, rare ones first."""
 
     rows: Whole
     sizes: Whole
     offsets: Whole
-    tokens: NDArray[np.int32]
+    tokens: NDArray[Any]  # int32, or int64 if there are too many
 
 
 def classes(shingles: Shingles, border: int, threads: int | None, done: Done) -> Classes:
-    """The classes of equal sets. Rows on different sides of the border are never in one class. Sets that differ but have one hash may cost an equal pair its class, which loses nothing."""
+    """The classes of equal sets. Rows on different sides of the border are in different ones; so may be rows of one hash with a row that differs."""
     n, values, offsets = len(shingles), shingles.values, shingles.offsets
     hashes = np.empty(n, np.uint64)
 
@@ -94,6 +95,13 @@ def grouped(keys: Whole, count: int) -> tuple[Whole, Whole]:
     return order, starts
 
 
+def shared_out(units: int, rows: int, done: Done) -> Callable[[int, int], None]:
+    """A function to be called with each range of `rows` rows when it is done: together they make `units` units."""
+    if rows == 0:
+        done(units)
+    return lambda first, last: done(units * last // rows - units * first // rows)
+
+
 def pieces(rows: int, step: int = 1 << 12) -> list[Range]:
     return [(first, min(first + step, rows)) for first in range(0, rows, step)]
 
@@ -101,13 +109,12 @@ def pieces(rows: int, step: int = 1 << 12) -> list[Range]:
 def tokens(shingles: Shingles, firsts: Whole, border: int, threshold: float, threads: int | None, done: Done) -> Tokens:
     """The tokens of the sets in the rows `firsts`, of which the first `border` are on the other side; sets that can have no partner are left out."""
     sets = _Sets(shingles.offsets[firsts], shingles.offsets[firsts + 1], border, threads)
-    ids = sets.number(shingles.values, done)
+    ids, numbers, kept = sets.number(shingles.values, len(shingles), done)
     needs, _ = demands(sets.sizes, threshold)
-    kept = sets.count(ids)
     rows = np.flatnonzero(kept >= needs)
     kept = kept[rows]
     while True:
-        frequency = sets.frequency(ids, rows)
+        frequency = sets.frequency(ids, numbers, rows)
         left = sets.forget(ids, rows, frequency)
         before, alive = kept.sum(), left >= needs[rows]
         rows, kept = rows[alive], left[alive]
@@ -129,45 +136,48 @@ class _Sets:
     def sizes(self) -> Whole:
         return self.ends - self.begins
 
-    def number(self, values: NDArray[np.uint64], done: Done) -> NDArray[Any]:
-        """A number for each value that others share, -1 for the rest. Work goes by ranges of values, so that equal ones meet."""
+    def number(self, values: NDArray[np.uint64], work: int, done: Done) -> tuple[NDArray[Any], int, Whole]:
+        """A number for each value that others share, -1 for the rest; how many numbers there are; how many values of each row have one. `done` hears of `work` in all."""
         total, rows = int(self.sizes.sum()), len(self.begins)
         ids = np.empty(len(values), np.int32 if len(values) < 1 << 31 else np.int64)
         bounds = limits(values, max(1, min(total // UNIT, total // max(1, VISIT * rows))))
         units = len(bounds) - 1
         spans = np.linspace(0, units, min(units, max(SPANS, total // SPAN)) + 1).astype(np.int64).tolist()
+        finished = shared_out(work, units, done)
+        used: dict[int, tuple[int, int]] = {}  # by the first unit of a span: its first number, and how many it has
 
         def prepare() -> Callable[[int, int], None]:
             room, cursors, stops = _Room(), np.empty(rows, np.int64), np.empty(rows, np.int64)
 
-            def work(first: int, last: int) -> None:
+            def go(first: int, last: int) -> None:
                 nonlocal cursors, stops
                 kernels.find(values, self.begins, self.ends, bounds[first], cursors)
-                base = int((cursors - self.begins).sum())
+                base, numbered = int((cursors - self.begins).sum()), 0
                 for unit in range(first, last):
                     if unit + 1 == units:
                         stops[:] = self.ends
                         passed = int((stops - cursors).sum())
                     else:
                         passed = kernels.reach(values, cursors, self.ends, bounds[unit + 1], stops)
-                    base += kernels.number(values, cursors, stops, self.border, *room.arrays(passed), base, ids)
+                    numbered += kernels.number(values, cursors, stops, self.border, *room.arrays(passed), base + numbered, ids)
                     cursors, stops = stops, cursors
-                done(rows * last // units - rows * first // units)
+                used[first] = base, numbered
+                finished(first, last)
 
-            return work
+            return go
 
-        spread(zip(spans, spans[1:], strict=False), prepare, self.threads)
-        return ids
+        spread(pairwise(spans), prepare, self.threads)
+        bases, numbers = np.array([used[first] for first in spans[:-1]], np.int64).T
+        return ids, int(numbers.sum()), self._close_gaps(ids, bases, bases - np.cumsum(numbers) + numbers)
 
-    def count(self, ids: NDArray[Any]) -> Whole:
-        """How many values of each row are numbered."""
-        out = np.empty(len(self.begins), np.int64)
-        spread(pieces(len(out)), lambda: lambda first, last: kernels.count_numbered(ids, self.begins, self.ends, first, last, out), self.threads)
-        return out
+    def _close_gaps(self, ids: NDArray[Any], bases: Whole, gaps: Whole) -> Whole:
+        kept, bases = np.empty(len(self.begins), np.int64), np.append(bases, np.iinfo(np.int64).max)
+        spread(pieces(len(kept)), lambda: lambda first, last: kernels.close_gaps(ids, self.begins, self.ends, bases, gaps, first, last, kept), self.threads)
+        return kept
 
-    def frequency(self, ids: NDArray[Any], rows: Whole) -> NDArray[np.int32]:
+    def frequency(self, ids: NDArray[Any], numbers: int, rows: Whole) -> NDArray[np.int32]:
         """In how many of the rows each id is, on either side. One thread: two could count up one id at once."""
-        out = np.zeros((len(ids), 2), np.int32)  # only what is touched takes memory
+        out = np.zeros((numbers, 2), np.int32)
         spread(pieces(len(rows)), lambda: lambda first, last: kernels.tally(ids, self.begins, self.ends, self.border, rows, first, last, out), 1)
         return out
 
@@ -177,7 +187,7 @@ class _Sets:
         spread(pieces(len(rows)), lambda: lambda first, last: kernels.forget(ids, self.begins, self.ends, self.border, rows, first, last, frequency, out), self.threads)
         return out
 
-    def arrange(self, ids: NDArray[Any], rows: Whole, kept: Whole, rank: NDArray[np.int32]) -> Tokens:
+    def arrange(self, ids: NDArray[Any], rows: Whole, kept: Whole, rank: NDArray[Any]) -> Tokens:
         """The rows by size, their ids by rank."""
         order = np.argsort(self.sizes[rows], kind="stable")
         rows, kept = rows[order], kept[order]
@@ -192,13 +202,13 @@ class _Room:
     """The scratch space of one thread for numbering, kept from unit to unit."""
 
     def __init__(self) -> None:
-        self.slots, self.keys, self.counts = np.empty(0, np.int32), np.empty(0, np.uint64), np.empty((0, 2), np.int32)
+        self.state, self.keys, self.labels = np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.int32)
 
-    def arrays(self, values: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]:
-        slots = 2 << values.bit_length()
-        if slots > len(self.slots):
-            self.slots, self.keys, self.counts = np.empty(slots, np.int32), np.empty(slots >> 1, np.uint64), np.empty((slots >> 1, 2), np.int32)
-        return self.slots[:slots], self.keys, self.counts
+    def arrays(self, values: int) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.int32]]:
+        cells = 1 << (3 * values // 2 + 1).bit_length()
+        if cells > len(self.state):
+            self.state, self.keys, self.labels = np.empty(cells, np.uint8), np.empty(cells, np.uint64), np.empty(cells, np.int32)
+        return self.state[:cells], self.keys[:cells], self.labels[:cells]
 
 
 def limits(values: NDArray[np.uint64], units: int) -> NDArray[np.uint64]:
@@ -208,7 +218,7 @@ def limits(values: NDArray[np.uint64], units: int) -> NDArray[np.uint64]:
     return np.concatenate([np.zeros(1, np.uint64), bounds[bounds > 0], np.zeros(1, np.uint64)])
 
 
-def ranks(frequency: NDArray[np.int32]) -> NDArray[np.int32]:
+def ranks(frequency: NDArray[Any]) -> NDArray[Any]:
     """The place of each id that occurs in the order of frequency. Those beyond 65535 count as equal, for a short sort: any order would do."""
     used = np.flatnonzero(frequency)
     rank = np.empty(len(frequency), np.int32 if len(used) < 1 << 31 else np.int64)
