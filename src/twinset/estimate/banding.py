@@ -146,9 +146,9 @@ def _options(component: Component, threshold: float, offered: int, wanted: float
     place = np.searchsorted(rows, parts[:, 1]) % max(len(rows), 1)
     bands = parts[:, 0].astype(np.float64)
     pairs = documents * (documents - 1) / 2
-    cost = bands * (KEY * documents + PAIR * pairs * (chance[place] if len(rows) else 0))
+    cost = np.asarray(bands * (KEY * documents + PAIR * pairs * (chance[place] if len(rows) else 0)), np.float64)
     with np.errstate(invalid="ignore"):
-        evidence_of_all = np.where(bands > 0, bands * _evidence(p ** parts[:, 1].astype(np.float64)), 0)
+        evidence_of_all: Floats = np.where(bands > 0, bands * _evidence(p ** parts[:, 1].astype(np.float64)), 0)
     return cost, evidence_of_all, parts[:, None, :]
 
 

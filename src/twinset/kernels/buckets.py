@@ -127,7 +127,7 @@ def join_buckets(entries, place, row, last, band, left, right, width, shift, rul
 
     left, right flat uint64, rows of `width` words. Within one set `right` is `left` and shift is 0; else entries with rows from `shift` on are the rows
     less `shift` of `right`, the others those of `left`, and only pairs of one of each count. Buckets of more columns than the tile holds are only noted, in
-    large int64 (>= buckets of that size, 2): first and last place. `row` is where in the bucket at `place` to begin; `rule` to `out` as in join_block.
+    large int64 (>= buckets of that size, 2): first and last place. `row` is where in the bucket at `place` to begin; `rule` to `out` as in join_block, out (>= FEW,).
     """
     columns, written = scratch[0].shape[0] * WIDE, 0
     while place < last:

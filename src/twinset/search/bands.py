@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,7 +49,7 @@ class Bands:
     `miss` bounds what is lost of the pairs at or above the threshold that share a band: half of it by refuting a pair when more samples differ than R = threshold
     makes plausible, half of it in buckets too large to compare. With 0 every pair that shares a band is reported, and large buckets are compared in full.
     Without a `banding`, the cheapest is chosen that finds a pair at the threshold with probability `recall`. A row without shingles matches nothing.
-    An answer of more than `most` pairs is refused with TooManyPairs, before it is made.
+    An answer of more than `most` pairs is refused with TooManyPairs, before it is made. `room` is how many samples of a reported pair may differ.
     """
 
     def __init__(self, sketches: Sketches, threshold: float, *, recall: float = 0.99, banding: Banding | None = None, miss: float = MISS, most: int = MOST) -> None:
@@ -61,9 +61,9 @@ class Bands:
         self.banding = banding or chosen
         if self.banding.layout.components != layout.components:
             raise BadOption(f"the banding is for layout {self.banding.layout.text!r} of {self.banding.layout.samples} samples; allowed: {layout.text!r} of {layout.samples}")
-        self._passed = np.maximum(differing_cdf(layout.components, threshold, self.density), 0)
-        room = int(np.argmax(self._passed >= 1 - miss / 2)) if miss else layout.samples
-        self._slices = Slices(layout, banded_samples(self.banding), room)
+        passed = differing_cdf(layout.components, threshold, self.density)
+        self.room = int(np.argmax(passed >= 1 - miss / 2)) if miss else layout.samples
+        self._slices = Slices(layout, banded_samples(self.banding), self.room)
 
     @property
     def about(self) -> str:
@@ -79,9 +79,10 @@ class Bands:
         shared = self.banding.detection(flat, self.density, self.density)
         if not self.miss:
             return shared
-        layout, room = self.banding.layout, self._slices.room
-        passed = [1.0 if self.threshold <= R else float(differing_cdf(layout.components, float(R), self.density)[room]) for R in flat.reshape(-1)]
-        return np.asarray(shared * np.array(passed).reshape(flat.shape) * (1 - self.miss))
+        passed = np.ones(flat.shape)
+        for lower in np.unique(flat[flat < self.threshold]):
+            passed[flat == lower] = differing_cdf(self.banding.layout.components, float(lower), self.density)[self.room]
+        return np.asarray(shared * passed * (1 - self.miss))
 
     def join(self, *, threads: int | None = None, progress: Progress | None = None, expand: bool = True) -> Candidates:
         """The pairs within the set. Without `expand`, rows of equal sketches come as pairs of the first of them with each other one, and only the first has other pairs."""
@@ -104,6 +105,7 @@ class Bands:
         return self._answer(*theirs.pairs_across(ours, pairs, self.most))
 
     def _units(self, rows: int) -> int:
+        """Of progress: each row once for equal rows, and once for each band."""
         return rows * (1 + self.banding.bands)
 
     def _pairs(self, sides: Sides, rows: Rows, threads: int | None, done: Callable[[int], None]) -> Words:
@@ -118,21 +120,24 @@ class Bands:
                 self._join_large(joiner, bucket)
 
         joiner.join(rows, self._slices, 0, self.banding.bands, larger)
+        done(self.banding.bands * (sides.total - len(rows)))
         return np.sort(np.concatenate([np.zeros(0, np.uint64), *joiner.pieces]))
 
     def _join_large(self, joiner: Joiner, bucket: Bucket) -> None:
         """Join a bucket that does not fit a tile: by bands of the samples outside its own, if that is cheaper than to compare every pair."""
         self.report.largest = max(self.report.largest, len(bucket.rows))
-        band, extra = bucket.band, self._finer[bucket.band]
+        band, extra = bucket.band, self._finer(self._slices.bands[bucket.band])
         slices = self._slices.refined(band, extra)
+        inner = Joiner(joiner.sides, joiner.threads, lambda units: joiner.done(0))  # these rows have been counted
 
         def compare(buckets: list[Bucket]) -> None:
             for each in buckets:
-                joiner.compare(each, slices)
+                inner.compare(each, slices)
 
         if extra and self._splits(joiner, bucket, slices, len(extra)):
             self.report.refined += 1
-            joiner.join(bucket.rows, slices, band, band + len(extra), compare)
+            inner.join(bucket.rows, slices, band, band + len(extra), compare)
+            joiner.pieces += inner.pieces
         else:
             self.report.compared += 1
             joiner.compare(bucket, self._slices)
@@ -144,12 +149,8 @@ class Bands:
         compare = COMPARED * slices.head_words
         return count * (KEYED * len(first) + compare * shared) < compare * joiner.sides.pairs(bucket.rows)
 
-    @cached_property
-    def _finer(self) -> list[Samples]:
-        """For each band, bands of the samples outside it, of which a pair at the threshold shares one but for half of `miss`; none where there are too few samples."""
-        return [self._finer_than(samples) for samples in self._slices.bands]
-
-    def _finer_than(self, band: Rows) -> Samples:
+    def _finer(self, band: Rows) -> Samples:
+        """Bands of the samples outside `band`, of which a pair at the threshold shares one but for half of `miss`; none if there are too few samples."""
         parts, first = [], 0
         rest: list[Rows] = []
         for part in self.banding.layout.components:
@@ -161,7 +162,7 @@ class Bands:
         if not parts or not self.miss:
             return []
         try:
-            finer = choose_banding(Layout(self.banding.layout.text, tuple(parts)), self.threshold, 1 - self.miss / 2, r1=self.density, r2=self.density)
+            finer = _chosen(Layout(self.banding.layout.text, tuple(parts)), self.threshold, 1 - self.miss / 2, self.density)
         except UnreachableRecall:
             return []
         return [samples[i * rows : (i + 1) * rows] for samples, (bands, rows) in zip(rest, finer.parts, strict=True) for i in range(bands)]
@@ -185,6 +186,11 @@ def banded_samples(banding: Banding) -> Samples:
     return samples
 
 
+@lru_cache(maxsize=64)
+def _chosen(layout: Layout, threshold: float, recall: float, density: float) -> Banding:
+    return choose_banding(layout, threshold, recall, r1=density, r2=density)
+
+
 def _equal(keys: Words) -> list[Rows]:
     """The places of each key that occurs more than once, ascending."""
     order = np.argsort(keys, kind="stable")
@@ -196,6 +202,7 @@ def _equal(keys: Words) -> list[Rows]:
 def _groups(sketches: Sketches, threads: int | None, done: Callable[[int], None]) -> Groups:
     """The rows that have shingles, those of equal sketches together."""
     live = np.flatnonzero(sketches.sizes.bounds()[1] > 0)
+    done(len(sketches) - len(live))
     return Groups(live, leaders(_words(sketches), live, sketches.config.layout, threads, done)[live])
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from twinset.kernels import banding as kernels
 from twinset.kernels.agreement import TOGETHER, WIDE
-from twinset.kernels.buckets import HEAD, join_block, join_buckets
+from twinset.kernels.buckets import FEW, HEAD, join_block, join_buckets
 from twinset.layout import WORD, Layout
 from twinset.parallel import Range, spread, thread_count
 from twinset.search.candidates import Rows
@@ -46,6 +46,11 @@ class Sides:
     @property
     def width(self) -> int:
         return int(self.left.shape[1])
+
+    @property
+    def total(self) -> int:
+        """Rows of both sides."""
+        return len(self.left) + (0 if self.right is None else len(self.right))
 
     @property
     def nbytes(self) -> int:
@@ -145,7 +150,7 @@ class Joiner:
             read = slices.for_keys(first, last)
 
             def work(begin: int, end: int) -> None:
-                kernels.band_keys(words, rows, begin, end, *read, out)
+                kernels.band_keys(words, rows, begin, end, *read, out)  # type: ignore[call-arg]
                 self.done(0)
 
             return work
@@ -161,7 +166,7 @@ class Joiner:
         large: list[Bucket] = []
 
         def prepare() -> Callable[[int, int], None]:
-            scratch, out, join = self._scratch(slices), np.empty(TOGETHER * tile_columns(slices), np.uint64), self._arguments(slices)
+            scratch, out, join = self._scratch(slices), np.empty(max(FEW, TOGETHER * tile_columns(slices)), np.uint64), self._arguments(slices)
             room, counts = np.empty(int(np.diff(starts, axis=1).max(initial=0)), np.uint64), np.empty((4, 256), np.int64)
             noted = np.empty((entries.shape[1] // FEWEST + 2, 2), np.int64)
 
@@ -173,7 +178,7 @@ class Joiner:
                 self.done(int(last - place))
                 row, found = place, 0
                 while place < last:
-                    place, row, written, found = join_buckets(entries[band], place, row, last, first + band, *join, scratch, out, noted, found)
+                    place, row, written, found = join_buckets(entries[band], place, row, last, first + band, *join, scratch, out, noted, found)  # type: ignore[call-arg]
                     self.pieces.append(out[:written].copy())
                     self.done(0)
                 large.extend(Bucket(first + band, (entries[band, a:b] & kernels.LOW).astype(np.int64)) for a, b in noted[:found])
@@ -198,7 +203,7 @@ class Joiner:
                 end = min(column + columns, len(rows))
                 last = min(row + CHUNK // 16, split, split if self.sides.shift else end)
                 while row < last:
-                    row, written = join_block(rows, row, last, column, end, bucket.band, *join, scratch, 0, out)
+                    row, written = join_block(rows, row, last, column, end, bucket.band, *join, scratch, 0, out)  # type: ignore[call-arg]
                     self.pieces.append(out[:written].copy())
                     self.done(0)
 
