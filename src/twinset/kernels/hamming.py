@@ -30,13 +30,13 @@ class Runs(NamedTuple):
     bits: int
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def header(word, bits):
-    """The highest `bits` bits (0 to 64) of a uint64, as an int64 where bits < 64."""
-    return np.int64((word >> ONE) >> np.uint64(63 - bits)) if bits else np.int64(0)
+    """The highest `bits` bits (0 to 64) of a uint64, as an int64."""
+    return np.int64((word >> ONE) >> np.uint64(63 - bits))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def permute(words, rows, first, last, moves, out):
     """Move bit ranges of words[rows[first:last]] to where they stand in another order of blocks: row rows[i] goes to out[i - first].
 
@@ -50,7 +50,7 @@ def permute(words, rows, first, last, moves, out):
             out[i - first, moves[m, 3]] |= ((words[rows[i], moves[m, 0]] >> moves[m, 1]) & moves[m, 2]) << moves[m, 4]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def spread_digit(heads, tails, rows, shift, bits, starts, out_heads, out_tails, out_rows):
     """One pass of a radix sort, stable: reorder by the `bits` bits of the first words from bit `shift` on.
 
@@ -75,7 +75,7 @@ def spread_digit(heads, tails, rows, shift, bits, starts, out_heads, out_tails, 
             out_tails[place, w] = tails[i, w]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def tabulate(heads, count, bits, table):
     """table[x] = how many of the first `count` words, ascending by header, have a header below x, for x in 0 to 2^bits.
 
@@ -91,7 +91,7 @@ def tabulate(heads, count, bits, table):
         table[x] = count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def admitted(differing, masks):
     """Whether the first word of a difference (uint64) and its others (in `differing`, uint64 (w,)) put the pair in this table: nothing differs under masks[0], and something under each other mask.
 
@@ -106,98 +106,78 @@ def admitted(differing, masks):
     return True
 
 
-@njit(nogil=True, cache=True)
-def accept(query, place, runs, distance, masks, differing):
-    """Whether the fingerprint at a place of the runs is within the distance of the query, and this table's to report.
+@njit(nogil=True, cache=True, _nrt=False)
+def report(near, line, begin, end, queries, q, number, runs, distance, rules, differing, left, right, count):
+    """Write the pairs of a query with those of eight places that `near` has bits for, in begin to end, and that are within the distance in all words; return the new count.
 
-    query uint64 (w,) · differing uint64 (w,), scratch.
+    -1 if they do not fit left and right. With `single` only the first is written.
     """
-    ones = np.uint64(0)
-    for w in range(len(query)):
-        differing[w] = query[w] ^ (runs.heads[place] if w == 0 else runs.tails[place, w - 1])
-        ones += count_ones(differing[w])
-    return ones <= distance and admitted(differing, masks)
-
-
-@njit(nogil=True, cache=True)
-def answers(row, number, which, gone):
-    """Whether a stored row may be an answer to the query of this number. gone uint8: 1 for rows removed; empty if none are."""
-    if which == OTHERS and row == number or which == LATER and row <= number:
-        return False
-    return len(gone) == 0 or gone[row] == 0
-
-
-@njit(nogil=True, cache=True)
-def ask(runs, x):
-    """Ask for the first lines of the run of header x."""
-    begin, end = np.int64(runs.table[x]), np.int64(runs.table[x + 1])
-    line, lines = begin & ~LINES, 0
-    while line < end and lines < ASKED:
-        prefetch(runs.heads, line)
-        line += EIGHT
-        lines += 1
-
-
-@njit(nogil=True, cache=True)
-def scan(query, number, begin, end, runs, distance, rules, found, differing, left, right, count):
-    """Write the pairs (number, row) of a run's fingerprints within the distance to left and right from `count` on; return the new count, or -1 if they do not fit."""
     single, which, masks, gone = rules
-    line = begin & ~LINES
-    while line < end:
-        near = near_eight(runs.heads, line, query[0], distance)
-        while near:
-            place = line + np.int64(trailing_zeros(near))
-            near &= near - ONE
-            if place < begin or place >= end or not accept(query, place, runs, distance, masks, differing):
-                continue
-            row = np.int64(runs.rows[place])
-            if answers(row, number, which, gone):
-                if count == len(left):
-                    return -1
-                left[count], right[count] = number, row
-                count += 1
-                found[number] = 1
-                if single:
-                    return count
-        line += EIGHT
+    while near:
+        place = line + np.int64(trailing_zeros(near))
+        near &= near - ONE
+        if place < begin or place >= end:
+            continue
+        ones = np.uint64(0)
+        for w in range(queries.shape[1]):
+            differing[w] = queries[q, w] ^ (runs.heads[place] if w == 0 else runs.tails[place, w - 1])
+            ones += count_ones(differing[w])
+        row = np.int64(runs.rows[place])
+        if ones > distance or which == OTHERS and row == number or which == LATER and row <= number:
+            continue
+        if not admitted(differing, masks) or len(gone) and gone[row]:
+            continue
+        if count == len(left):
+            return -1
+        left[count], right[count] = number, row
+        count += 1
+        if single:
+            break
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def look_up(queries, numbers, owner, flips, first, last, runs, distance, rules, found, differing, left, right):
     """Do look-ups first to last; write the pairs found; return (the look-up to go on with, pairs written): short of `last` where left and right are full.
 
     queries uint64 (m, w) · numbers int64 (m,): their names, indices of `found` uint8 · look-up i flips the bits flips[i] (uint32) of the header of query owner[i] (uint32) and scans the
-    run of that header for a total distance up to `distance` (uint64) · rules (single: stop a query at its first pair, which rows answer, masks, gone) · differing uint64 (w,), scratch ·
-    left, right int64. Slots of the table and lines of runs are asked for ahead of need, so that the waits for memory overlap. The order of pairs is that of look-ups, then of places.
+    run of that header for a total distance up to `distance` (uint64) · rules (single: stop a query at its first pair; which rows answer; masks; gone: uint8, 1 for rows removed, empty if
+    none are) · differing uint64 (w,), scratch · left, right int64. Slots of the table and lines of runs are asked for ahead of need, so that the waits for memory overlap. The order of
+    pairs is that of look-ups, then of places.
     """
-    bits, single, count = runs.bits, rules[0], 0
-    for step in range(first - 2 * AHEAD, last):
-        far, near, i = step + 2 * AHEAD, step + AHEAD, step
-        if far < last:
-            q = owner[far]
-            if not (single and found[numbers[q]]):
-                prefetch(runs.table, header(queries[q, 0], bits) ^ np.int64(flips[far]))
-        if first <= near < last:
-            q = owner[near]
-            if not (single and found[numbers[q]]):
-                ask(runs, header(queries[q, 0], bits) ^ np.int64(flips[near]))
-        if i < first:
+    heads, table, shift = runs.heads, runs.table, np.uint64(63 - runs.bits)
+    single, count = rules[0], 0
+    for i in range(first - 2 * AHEAD, last):
+        if i + 2 * AHEAD < last:
+            q = owner[i + 2 * AHEAD]
+            prefetch(table, np.int64(((queries[q, 0] >> ONE) >> shift) ^ flips[i + 2 * AHEAD]))
+        if first <= i + AHEAD < last:
+            q = owner[i + AHEAD]
+            x = np.int64(((queries[q, 0] >> ONE) >> shift) ^ flips[i + AHEAD])
+            line, end = np.int64(table[x]) & ~LINES, min(np.int64(table[x + 1]), (np.int64(table[x]) & ~LINES) + ASKED * EIGHT)
+            while line < end:
+                prefetch(heads, line)
+                line += EIGHT
+        q = owner[max(i, first)]
+        if i < first or single and found[numbers[q]]:
             continue
-        q = owner[i]
-        if single and found[numbers[q]]:
-            continue
-        x = header(queries[q, 0], bits) ^ np.int64(flips[i])
-        begin, end = np.int64(runs.table[x]), np.int64(runs.table[x + 1])
-        if begin < end:
-            after = scan(queries[q], numbers[q], begin, end, runs, distance, rules, found, differing, left, right, count)
-            if after < 0:
-                return i, count
-            count = after
+        query, before = queries[q, 0], count
+        x = np.int64(((query >> ONE) >> shift) ^ flips[i])
+        begin, end = np.int64(table[x]), np.int64(table[x + 1])
+        for line in range(begin & ~LINES, end, EIGHT):
+            near = near_eight(heads, line, query, distance)
+            if near:
+                count = report(near, line, begin, end, queries, q, numbers[q], runs, distance, rules, differing, left, right, count)
+                if count < 0:
+                    return i, before
+                if count > before:
+                    found[numbers[q]] = 1
+                    if single:
+                        break
     return last, count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def lower_bound(heads, count, x, bits):
     """The first of `count` places whose header is not below x, by halving."""
     low, high = 0, count
@@ -210,27 +190,23 @@ def lower_bound(heads, count, x, bits):
     return low
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def search(queries, numbers, first, last, runs, distance, rules, found, differing, left, right):
     """As `look_up`, in the way of the papers: halving to the first of the run of each query's own header, then one fingerprint after another until the header changes."""
-    single, which, masks, gone = rules
-    bits, stored, count = runs.bits, len(runs.rows), 0
+    heads, bits, stored, count = runs.heads, runs.bits, len(runs.rows), 0
     for q in range(first, last):
-        number = numbers[q]
-        if single and found[number]:
+        if rules[0] and found[numbers[q]]:
             continue
-        before, x = count, header(queries[q, 0], bits)
-        place = lower_bound(runs.heads, stored, x, bits)
-        while place < stored and header(runs.heads[place], bits) == x:
-            if count_ones(queries[q, 0] ^ runs.heads[place]) <= distance and accept(queries[q], place, runs, distance, masks, differing):
-                row = np.int64(runs.rows[place])
-                if answers(row, number, which, gone):
-                    if count == len(left):
-                        return q, before
-                    left[count], right[count] = number, row
-                    count += 1
-                    found[number] = 1
-                    if single:
+        query, before, x = queries[q, 0], count, header(queries[q, 0], bits)
+        place = lower_bound(heads, stored, x, bits)
+        while place < stored and header(heads[place], bits) == x:
+            if count_ones(query ^ heads[place]) <= distance:
+                count = report(ONE, place, place, place + 1, queries, q, numbers[q], runs, distance, rules, differing, left, right, count)
+                if count < 0:
+                    return q, before
+                if count > before:
+                    found[numbers[q]] = 1
+                    if rules[0]:
                         break
             place += 1
     return last, count

@@ -57,19 +57,36 @@ def leading_zeros(typingctx, word):
 
 
 @intrinsic
-def rank_lanes(typingctx, keys, count, ranks):
-    """ranks[i] = how many of the first `count` keys are below keys[i], for 32 lanes i. keys, ranks uint32 (32,)."""
+def rank_lanes(typingctx, keys, count, ranks, at):
+    """ranks[at + i] = how many of the first `count` keys are below keys[at + i], for 32 lanes i. keys, ranks uint32."""
     lanes = ir.VectorType(I32, 32)
 
     def codegen(context, builder, signature, arguments):
-        start = ir.Constant(I64, 0)
-        every = builder.load(_pointer(context, builder, signature.args[0], arguments[0], start, lanes), align=4)
+        every = builder.load(_pointer(context, builder, signature.args[0], arguments[0], arguments[3], lanes), align=4)
         total = cgutils.alloca_once_value(builder, ir.Constant(lanes, None))
+        builder.store(ir.Constant(lanes, None), total)
         with cgutils.for_range(builder, arguments[1]) as loop:
             key = builder.load(_pointer(context, builder, signature.args[0], arguments[0], loop.index, I32))
             below = builder.icmp_unsigned("<", _spread(builder, key, lanes), every)
             builder.store(builder.add(builder.load(total), builder.zext(below, lanes)), total)
-        builder.store(builder.load(total), _pointer(context, builder, signature.args[2], arguments[2], start, lanes), align=4)
+        builder.store(builder.load(total), _pointer(context, builder, signature.args[2], arguments[2], arguments[3], lanes), align=4)
         return context.get_dummy_value()
 
-    return types.void(keys, types.int64, ranks), codegen
+    return types.void(keys, types.int64, ranks, types.int64), codegen
+
+
+@intrinsic
+def magnitude_keys(typingctx, weights, index, bits, mask, keys):
+    """keys[i] = weights[index + i] & mask | i for 32 lanes i from 32 - bits on, and all ones for those before. weights uint32, read as if flat; keys uint32 (32,)."""
+    lanes = ir.VectorType(I32, 32)
+
+    def codegen(context, builder, signature, arguments):
+        block = builder.load(_pointer(context, builder, signature.args[0], *arguments[:2], lanes), align=4)
+        number = ir.Constant(lanes, list(range(32)))
+        first = _spread(builder, builder.trunc(builder.sub(ir.Constant(I64, 32), arguments[2]), I32), lanes)
+        found = builder.or_(builder.and_(block, _spread(builder, arguments[3], lanes)), number)
+        shown = builder.select(builder.icmp_unsigned(">=", number, first), found, ir.Constant(lanes, [-1] * 32))
+        builder.store(shown, _pointer(context, builder, signature.args[4], arguments[4], ir.Constant(I64, 0), lanes), align=4)
+        return context.get_dummy_value()
+
+    return types.void(weights, types.int64, types.int64, types.uint32, keys), codegen

@@ -1,13 +1,13 @@
 """Subsets of volatile bits in falling probability: the volatility ordered set heap (VOSH) of Sood and Loguinov, section 5.
 
-A flip costs -ln(p / (1 - p)) >= 0, in whole steps of 2^-20, so that sums are exact: by S3 the subset of least cost is the likeliest. Positions are those of a header's bits in ascending
+A flip costs -ln(p / (1 - p)) >= 0, in whole steps of 2^-12, so that sums are exact: by S3 the subset of least cost is the likeliest. Positions are those of a header's bits in ascending
 order of cost; a subset is a key, uint64: its cost in the high half, one bit for each of its positions in the low half. Equal costs go by the low half.
 """
 
 import numpy as np
 from numba import njit
 
-from twinset.kernels.probing import leading_zeros, rank_lanes
+from twinset.kernels.probing import leading_zeros, magnitude_keys, rank_lanes
 from twinset.kernels.vector import trailing_zeros
 
 ONE = np.uint64(1)
@@ -15,46 +15,50 @@ HALF = np.uint64(32)
 TOP = np.uint64(63)
 LOW = np.uint64(0xFFFFFFFF)
 LANES = 32  # bits of a header, at most
-BIT_NUMBER = np.uint32(31)
+NOWHERE = LANE = np.uint32(31)  # the last lane: a position that no header reaches, where costs are 0
+SECOND, THIRD, FOURTH = np.uint32(8), np.uint32(16), np.uint32(24)
+INDEX_BITS = np.uint32(12)  # of a key in `pick`: the subset's number, below its cost
+DEAREST = (1 << 18) - 1  # the most a flip costs: 64 times the unit of logarithms; four of them leave room for the subset's number
 MAGNITUDE = np.uint32(0x7FFFFFE0)  # a float32 without its sign and its last five bits, where the bit's number goes
-CELL = np.uint32(17)  # a magnitude's exponent and six further bits name its cell in the table of costs
-FIRST_CELL = 115 << 6  # 2^-12: what is less costs no less
-CELLS = 16 << 6  # up to 2^4: what is more costs no more
+CELL = np.uint32(17)  # a magnitude's exponent and six further bits are its cell in the table of costs
+CELLS = 1 << 14
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def order_bits(weights, row, bits, table, keys, ranks, places, costs):
-    """Order the header's bits by |W_j|: places[s] is the bit (of a header value) at position s, and costs[s] its cost.
+    """Order the header's bits by |W_j|: places[s] has the one bit of a header that is at position s, and costs[s] is its cost. Beyond `bits` both are 0.
 
     weights uint32 (n, fingerprint bits): W_j as the bits of float32, of which the header has columns 64 - bits to 63 · table uint32 (CELLS,), rising · keys, ranks uint32 (LANES,), scratch
-    places uint32, costs uint32 (LANES,), the first `bits` written. Magnitudes that agree to 2^-18 go by bit. Cost: a comparison for every two bits, 16 at a time.
+    places, costs uint32 (LANES,), written. Magnitudes that agree to 2^-18 go by bit. Cost: a comparison for every two lanes, 16 at a time.
     """
-    for j in range(bits):
-        keys[j] = weights[row, 64 - bits + j] & MAGNITUDE | np.uint32(j)
-    rank_lanes(keys, bits, ranks)
-    for j in range(bits):
-        cell = np.int64(keys[j] >> CELL) - FIRST_CELL
-        places[ranks[j]] = j
-        costs[ranks[j]] = table[min(max(cell, 0), CELLS - 1)]
+    magnitude_keys(weights, row * weights.shape[1] + LANES, bits, MAGNITUDE, keys)
+    rank_lanes(keys, LANES, ranks, 0)
+    for j in range(LANES - bits, LANES):
+        s = ranks[j]
+        places[s] = np.uint32(1) << np.uint32(j - LANES + bits)
+        costs[s] = table[keys[j] >> CELL]
+    for s in range(bits, LANES):
+        places[s] = 0
+        costs[s] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def flips_of(key, places):
     """The header bits that a subset flips."""
     chosen, flips = key & LOW, np.uint32(0)
     while chosen:
-        flips |= np.uint32(1) << places[np.int64(trailing_zeros(chosen))]
+        flips |= places[trailing_zeros(chosen)]
         chosen &= chosen - ONE
     return flips
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def moved(key, position, costs):
     """The subset with `position` replaced by the next one."""
     return (key ^ (np.uint64(3) << np.uint64(position))) + (np.uint64(costs[position + 1] - costs[position]) << HALF)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def children(key, bits, costs):
     """The left and the right child of a subset, 0 where there is none.
 
@@ -70,7 +74,7 @@ def children(key, bits, costs):
     return left, moved(key, gap - 1, costs)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def sink(heap, size, key):
     """Put a key at the root of a heap whose root is free, least key first."""
     at = 0
@@ -87,7 +91,7 @@ def sink(heap, size, key):
     heap[at] = key
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def rise(heap, size, key):
     """Add a key to a heap of `size` keys."""
     at = size
@@ -97,7 +101,7 @@ def rise(heap, size, key):
     heap[at] = key
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def likeliest(costs, bits, distance, count, heap, out):
     """Write the keys of the `count` likeliest subsets of 1 to `distance` of `bits` positions, in falling probability; return how many there were.
 
@@ -123,30 +127,54 @@ def likeliest(costs, bits, distance, count, heap, out):
     return written
 
 
-@njit(nogil=True, cache=True)
-def list_flips(weights, rows, first, last, bits, distance, count, table, scratch, flips):
-    """Write the header bits to flip for each of rows[first:last]: none, then the `count` likeliest subsets in falling probability; row rows[first + i] to flips[i, :].
+@njit(nogil=True, cache=True, _nrt=False)
+def pick(costs, places, chosen, count, keys, ranks, order, flips, row):
+    """flips[row, 1:] = the header bits of the `count` subsets of least cost among `chosen`, in the order of `likeliest`.
 
-    weights, table: see `order_bits` · rows int64 · count at most the number of subsets · scratch: keys, ranks, places, costs uint32 (LANES,), heap uint64 (count + distance + 1,),
-    out uint64 (count,) · flips uint32 (at least last - first, count + 1).
+    chosen uint32 (up to 4096,): four positions, a byte each, the last lane for none, ascending as sets of bits · keys, ranks, order uint32 (room, a multiple of LANES), scratch; keys beyond
+    the chosen are all ones. Cost: a comparison for every two, 16 at a time.
     """
-    keys, ranks, places, costs, heap, out = scratch
-    for i in range(first, last):
-        flips[i - first, 0] = 0
+    for i in range(len(chosen)):
+        four = chosen[i]
+        total = costs[four & LANE] + costs[four >> SECOND & LANE] + costs[four >> THIRD & LANE] + costs[four >> FOURTH]
+        keys[i] = total << INDEX_BITS | np.uint32(i)
+    for at in range(0, len(keys), LANES):
+        rank_lanes(keys, len(chosen), ranks, at)
+    for i in range(len(chosen)):
+        order[ranks[i]] = chosen[i]
+    for s in range(count):
+        four = order[s]
+        flips[row, s + 1] = places[four & LANE] | places[four >> SECOND & LANE] | places[four >> THIRD & LANE] | places[four >> FOURTH]
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def list_flips(weights, rows, bits, distance, count, table, chosen, scratch, flips):
+    """Write the header bits to flip for each of the rows: none, then the `count` likeliest subsets in falling probability; for rows[i] to flips[i, :].
+
+    weights, table: see `order_bits` · rows int64 · count at most the number of subsets · chosen: see `pick`; the subsets that can be among the likeliest, or none of them,
+    and the heap does it · scratch: keys, ranks, places, costs uint32 (LANES,), heap uint64 (count + distance + 1,), out uint64 (count,), and for `pick` keys, filled with ones, ranks, order
+    flips uint32 (at least as many rows, count + 1).
+    """
+    keys, ranks, places, costs, heap, out, more_keys, more_ranks, order = scratch
+    for i in range(len(rows)):
+        flips[i, 0] = 0
         if count:
             order_bits(weights, rows[i], bits, table, keys, ranks, places, costs)
-            likeliest(costs, bits, distance, count, heap, out)
-        for s in range(count):
-            flips[i - first, s + 1] = flips_of(out[s], places)
+            if len(chosen):
+                pick(costs, places, chosen, count, more_keys, more_ranks, order, flips, i)
+            else:
+                likeliest(costs, bits, distance, count, heap, out)
+                for s in range(count):
+                    flips[i, s + 1] = flips_of(out[s], places)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=False)
 def find_ranks(weights, rows, wanted, bits, distance, table, scratch, out):
     """out[i] = the rank of the subset wanted[i] (uint32, header bits) among those of row rows[i], likeliest first: 0 for no bits, 1 for the likeliest subset.
 
     wanted: up to `distance` bits each · scratch as in `list_flips`, for all subsets · out int64, written whole.
     """
-    keys, ranks, places, costs, heap, found = scratch
+    keys, ranks, places, costs, heap, found = scratch[:6]
     for i in range(len(rows)):
         out[i] = 0
         if wanted[i]:
