@@ -23,7 +23,7 @@ def pack(minima, rows, parts, words):
             samples, bits, xor = parts[c]
             for begin in range(0, samples, 64):
                 count = min(64, samples - begin)
-                if xor == 1 and count == 64 and bits in (8, 16, 32, 64):
+                if xor == 1 and count == 64 and bits in (16, 32, 64):
                     _square(minima[d, lane : lane + 64], bits, words[d, word : word + bits])
                 elif xor == 1:
                     _planes(minima[d, lane : lane + count], bits, words[d, word:])
@@ -45,9 +45,9 @@ def _planes(samples, bits, words):
 
 @njit(nogil=True, cache=True)
 def _square(samples, bits, words):
-    """`_planes` for 64 samples of 8, 16, 32 or 64 bits: word i of `bits` holds the samples i, i + bits, i + 2 * bits ... side by side, and squares of bits are transposed in place.
+    """`_planes` for 64 samples of 16, 32 or 64 bits, in half the time: word i of `bits` holds the samples i, i + bits, i + 2 * bits ... side by side, and squares of bits are transposed in place.
 
-    Each step swaps two corners of every square and halves the squares: log2(bits) steps over `bits` words.
+    Each step swaps two corners of every square and halves the squares: log2(bits) steps over `bits` words. For 8 bits `_planes` is quicker.
     """
     keep = ALL >> np.uint64(64 - bits)
     for i in range(bits):
