@@ -45,9 +45,10 @@ def _planes(samples, bits, words):
 
 @njit(nogil=True, cache=True)
 def _square(samples, bits, words):
-    """`_planes` for 64 samples of 16, 32 or 64 bits, in half the time: word i of `bits` holds the samples i, i + bits, i + 2 * bits ... side by side, and squares of bits are transposed in place.
+    """`_planes` for 64 samples of 16, 32 or 64 bits, in half the time or less.
 
-    Each step swaps two corners of every square and halves the squares: log2(bits) steps over `bits` words. For 8 bits `_planes` is quicker.
+    Word i of `bits` gets the samples i, i + bits, i + 2 * bits ... side by side; then squares of bits are transposed in place. Each step swaps two corners of every
+    square and halves the squares: log2(bits) steps over `bits` words. For 8 bits `_planes` is quicker.
     """
     keep = ALL >> np.uint64(64 - bits)
     for i in range(bits):
