@@ -90,8 +90,12 @@ class Blocks:
 
     def _asking(self, runs: Runs) -> Asking:
         """The sorted rows as queries of their own copy: neighbours in it share cache lines."""
-        heads = runs.heads[: len(runs.rows), None]
-        return np.concatenate([heads, runs.tails], axis=1) if runs.tails.shape[1] else heads, runs.rows.astype(np.int64), None
+        heads, rows = runs.heads[: len(runs.rows), None], runs.rows.astype(np.int64)
+        words = np.concatenate([heads, runs.tails], axis=1) if runs.tails.shape[1] else heads
+        if len(self._gone):
+            kept = self._gone[rows] == 0
+            words, rows = words[kept], rows[kept]
+        return words, rows, None
 
     def _search(self, asking: list[Asking], names: int, which: int, threads: int | None, progress: Progress | None) -> list[Pair]:
         """Copy after copy, so that with `first` a match in one spares the look-ups in those that follow, whatever the threads."""
