@@ -13,7 +13,7 @@ from twinset.parallel import spread
 from twinset.search.candidates import Candidates, Progress, counted
 from twinset.search.tokens import Classes, Tokens, Whole, classes, demands, grouped, pieces, shared_out, tokens
 
-ROWS = 1 << 8  # rows that a thread looks up, or whose pairs it writes, at a time
+ROWS = 1 << 6  # rows that a thread looks up, or whose pairs it writes, at a time
 STEPS = 4  # over all rows: equal sets, numbering, looking up, writing pairs
 ROOM = 1 << 16  # pairs that a thread keeps at least, before it hands them over
 

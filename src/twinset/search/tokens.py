@@ -102,7 +102,13 @@ def shared_out(units: int, rows: int, done: Done) -> Callable[[int, int], None]:
     return lambda first, last: done(units * last // rows - units * first // rows)
 
 
+def shares(sizes: Whole) -> list[Range]:
+    """Ranges of rows with about STEP values each."""
+    return ranges(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), STEP, STEP)
+
+
 def pieces(rows: int, step: int = 1 << 12) -> list[Range]:
+    """Ranges of at most `step` rows."""
     return [(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
@@ -172,19 +178,20 @@ class _Sets:
 
     def _close_gaps(self, ids: NDArray[Any], bases: Whole, gaps: Whole) -> Whole:
         kept, bases = np.empty(len(self.begins), np.int64), np.append(bases, np.iinfo(np.int64).max)
-        spread(pieces(len(kept)), lambda: lambda first, last: kernels.close_gaps(ids, self.begins, self.ends, bases, gaps, first, last, kept), self.threads)
+        spread(shares(self.sizes), lambda: lambda first, last: kernels.close_gaps(ids, self.begins, self.ends, bases, gaps, first, last, kept), self.threads)
         return kept
 
     def frequency(self, ids: NDArray[Any], numbers: int, rows: Whole) -> NDArray[np.int32]:
         """In how many of the rows each id is, on either side. One thread: two could count up one id at once."""
         out = np.zeros((numbers, 2), np.int32)
-        spread(pieces(len(rows)), lambda: lambda first, last: kernels.tally(ids, self.begins, self.ends, self.border, rows, first, last, out), 1)
+        spread(shares(self.sizes[rows]), lambda: lambda first, last: kernels.tally(ids, self.begins, self.ends, self.border, rows, first, last, out), 1)
         return out
 
     def forget(self, ids: NDArray[Any], rows: Whole, frequency: NDArray[np.int32]) -> Whole:
         """Forget the ids that no pair of these rows shares. How many are left in each row."""
         out = np.empty(len(rows), np.int64)
-        spread(pieces(len(rows)), lambda: lambda first, last: kernels.forget(ids, self.begins, self.ends, self.border, rows, first, last, frequency, out), self.threads)
+        work = shares(self.sizes[rows])
+        spread(work, lambda: lambda first, last: kernels.forget(ids, self.begins, self.ends, self.border, rows, first, last, frequency, out), self.threads)
         return out
 
     def arrange(self, ids: NDArray[Any], rows: Whole, kept: Whole, rank: NDArray[Any]) -> Tokens:
@@ -193,8 +200,7 @@ class _Sets:
         rows, kept = rows[order], kept[order]
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
         out = np.empty(offsets[-1], rank.dtype)
-        work = ranges(offsets, STEP, STEP)
-        spread(work, lambda: lambda first, last: kernels.arrange(ids, self.begins, self.ends, rank, rows, first, last, offsets, out), self.threads)
+        spread(shares(kept), lambda: lambda first, last: kernels.arrange(ids, self.begins, self.ends, rank, rows, first, last, offsets, out), self.threads)
         return Tokens(rows, self.sizes[rows], offsets, out)
 
 
