@@ -254,7 +254,7 @@ PEERS = {
     "twinset": lambda sets: twinset_peer(sets, False), "twinset, its own banding": lambda sets: twinset_peer(sets, True), "FastSketchLSH": fastsketch, "rensa": rensa,
     "datasketch": datasketch, "pari": pari, "gaoya": gaoya, "rensa, flags only": rensa_flags, "FastSketchLSH, flags only": fastsketch_flags,
 }  # fmt: skip
-NOTES = {"pari": "chooses bands itself", "gaoya": "time includes sketching twice", "twinset, its own banding": "9 bands of 4"}
+NOTES = {"pari": "chooses bands itself", "gaoya": "time includes sketching twice", "twinset, its own banding": "12 bands of 5"}
 MILLION = ("twinset", "twinset, its own banding", "FastSketchLSH", "rensa, flags only", "FastSketchLSH, flags only")
 
 
@@ -278,7 +278,7 @@ def case(section: str, engine: str, what: str, rows: int, threads: int) -> dict[
     if section == "peers":
         return peer(engine, rows)
     bits, samples = what.split()[0], int(what.split()[1])
-    place = {"none": {}, "shared": {"shared": 4}, "template": {"centre": 0.55}}[what.split()[2] if section == "bucket" else "none"]
+    place = {"none": {}, "shared": {"shared": 5}, "template": {"centre": 0.55}}[what.split()[2] if section == "bucket" else "none"]
     return joined(drawn(rows, bits, samples, **place), threads, 1 if rows > 3_000_000 else 2)
 
 
@@ -300,16 +300,16 @@ def fresh(each: tuple[str, str, str, int, int]) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = ["join", "bucket", "peers", "scaling"]
-    parser.add_argument("sections", nargs="*", default=sections, choices=[*sections, []])
+    parser.add_argument("sections", nargs="*", help="join, bucket, peers, scaling; all of them by default")
     parser.add_argument("--case", help="measure one row here and print JSON; what the processes are started with")
     options = parser.parse_args()
     if options.case:
         print(json.dumps(case(*json.loads(options.case))))
         return 0
+    sections = options.sections or ["join", "bucket", "peers", "scaling"]
     before = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    rows = [row for row in before if row["section"] not in options.sections]
-    for each in cases(options.sections):
+    rows = [row for row in before if row["section"] not in sections]
+    for each in cases(sections):
         try:
             row = fresh(each)
         except SystemExit as error:

@@ -284,6 +284,8 @@ def test_options_and_sketches_that_do_not_fit():
     data = families(20, "8", 128)
     with pytest.raises(BadOption, match="threshold is 1.5"):
         Bands(data, 1.5)
+    with pytest.raises(BadOption, match="threshold is 0"):
+        Bands(data, 0, banding=Banding.of(data.config.layout, 4, 4))
     with pytest.raises(BadOption, match="miss is 1"):
         Bands(data, 0.8, miss=1)
     with pytest.raises(BadOption, match="the banding is for layout '8' of 64 samples"):

@@ -18,9 +18,11 @@ Part = tuple[int, int]  # bands, rows
 Options = tuple[Floats, Floats, NDArray[np.int64]]  # cost, -log of the chance to miss, and bands and rows of each component (options, components, 2)
 
 DOCUMENTS = 1_000_000
-KEY = 12.0  # nanoseconds of one core to make and sort the key of one band of one row
-PAIR = 30.0  # nanoseconds to compare two rows that share a band
-BACKGROUND_MEAN = 0.01  # of the resemblance of pairs of documents that have nothing to do with each other
+KEY = 60.0  # nanoseconds of one core to make and sort the key of one band of one row
+PAIR = 120.0  # nanoseconds to compare two rows that share a band, which lie anywhere in memory
+UNRELATED, RELATED = 0.01, 0.1  # mean resemblances of the two kinds of background pairs
+SHARE = 2e-4  # of related pairs
+FOUND = 0.5  # resemblances from here on are what is looked for, and no background
 LADDER = 64  # numbers up to this are all tried, larger ones in steps that grow
 STEP = 1.05
 
@@ -118,10 +120,13 @@ def papers_banding(samples: int, threshold: float) -> Part:
 
 
 def background() -> tuple[Floats, Floats]:
-    """Resemblances of documents that have nothing to do with each other, and their shares: falling exponentially from 0, with mean 0.01."""
-    values = np.arange(400) / 400
-    shares = np.exp(-values / BACKGROUND_MEAN)
-    return values, shares / shares.sum()
+    """Resemblances of pairs that nobody looks for, and their shares: exponential around 0, and for a few pairs, of like subject or form, less steep.
+
+    The numbers are near those of the corpora of docs/bands.md.
+    """
+    values = np.arange(0, FOUND, 1 / 400)
+    unrelated, related = (np.exp(-values / mean) for mean in (UNRELATED, RELATED))
+    return values, (1 - SHARE) * unrelated / unrelated.sum() + SHARE * related / related.sum()
 
 
 def by_chance(component: Component, rows: NDArray[np.int64], r1: float = 0.0, r2: float = 0.0) -> Floats:

@@ -7,40 +7,44 @@ in the band exactly when no plane of these blocks differs under the masks. An en
 import numpy as np
 from numba import njit
 
-LOW = np.uint64(0xFFFFFFFF)
+ZERO, LOW = np.uint64(0), np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 BYTE = np.uint64(255)
 DIGITS = np.array([32, 40, 48, 56], np.uint64)
 MIX = np.uint64(0x9E3779B97F4A7C15)
-WHOLE = np.int64(64)
 
 
 @njit(nogil=True, cache=True)
-def band_keys(words, rows, first, last, blocks, begins, masks, bands, salts, sums, out):
+def band_keys(words, rows, first, last, blocks, begins, masks, bands, salts, out):
     """Write out[j, i] = the key of band j in row rows[i], for first <= i < last.
 
     The key is the NH hash of Black et al. (1999), multiplied and folded: over the planes w of the band's slices, the sum modulo 2^64 of
     ((low half of the masked word + low half of salts[w]) mod 2^32) * (the same of the high halves). Bands that differ get equal sums with probability 2^-32 at most.
     words uint64 (n, words) · rows int64 · blocks int64 (blocks, >= 2): first word and number of planes that count · begins int64 (blocks + 1,): the slices of
-    each block · masks uint64, bands int64 (slices,): the samples and the band of each · salts uint64 (words,) · sums uint64 (slices,) scratch ·
-    out uint64 (bands, rows). Cost: slices * planes for a row, and one reading of it.
+    each block · masks uint64, bands int64 (slices,): the samples and the band of each · salts uint64 (words,) · out uint64 (bands, rows).
+    Cost: slices * planes for a row, a vector of planes at a time.
     """
     for i in range(first, last):
-        sums[:] = np.uint64(0)
-        for t in range(blocks.shape[0]):
-            for w in range(blocks[t, 0], blocks[t, 0] + blocks[t, 1]):
-                word, salt, high = words[rows[i], w], salts[w] & LOW, salts[w] >> HALF
-                for s in range(begins[t], begins[t + 1]):
-                    part = word & masks[s]
-                    sums[s] += (((part & LOW) + salt) & LOW) * (((part >> HALF) + high) & LOW)
         for j in range(out.shape[0]):
-            out[j, i] = np.uint64(0)
-        for s in range(sums.shape[0]):
-            out[bands[s], i] += sums[s]
+            out[j, i] = ZERO
+        for t in range(blocks.shape[0]):
+            begin, end = blocks[t, 0], blocks[t, 0] + blocks[t, 1]
+            planes, salt = words[rows[i], begin:end], salts[begin:end]
+            for s in range(begins[t], begins[t + 1]):
+                out[bands[s], i] += _hash(planes, masks[s], salt)
         for j in range(out.shape[0]):
             key = out[j, i]
             key = (key ^ (key >> HALF)) * MIX
             out[j, i] = key ^ (key >> HALF)
+
+
+@njit(nogil=True, cache=True)
+def _hash(planes, mask, salts):
+    total = ZERO
+    for p in range(planes.shape[0]):
+        part = planes[p] & mask
+        total += (((part & LOW) + (salts[p] & LOW)) & LOW) * (((part >> HALF) + (salts[p] >> HALF)) & LOW)
+    return total
 
 
 @njit(nogil=True, cache=True)

@@ -57,8 +57,12 @@ class Bands:
             raise BadOption(f"miss is {miss}; allowed: 0 or more, and below 1")
         self.sketches, self.threshold, self.miss, self.most, self.report = sketches, threshold, miss, most, Report()
         layout, self.density = sketches.config.layout, _density(sketches)
-        chosen = choose_banding(layout, threshold, recall / (1 - miss) if recall + miss < 1 else recall, documents=max(len(sketches), 2), r1=self.density, r2=self.density)
-        self.banding = banding or chosen
+        if banding is None:
+            stricter = recall / (1 - miss) if recall + miss < 1 else recall  # of which `miss` may go
+            banding = choose_banding(layout, threshold, stricter, documents=max(len(sketches), 2), r1=self.density, r2=self.density)
+        if not 0 < threshold <= 1:
+            raise BadOption(f"threshold is {threshold}; allowed: above 0 and at most 1")
+        self.banding = banding
         if self.banding.layout.components != layout.components:
             raise BadOption(f"the banding is for layout {self.banding.layout.text!r} of {self.banding.layout.samples} samples; allowed: {layout.text!r} of {layout.samples}")
         passed = differing_cdf(layout.components, threshold, self.density)

@@ -104,7 +104,7 @@ class Slices:
         return self.planes * len(self.blocks)
 
     def for_keys(self, first: int, last: int) -> tuple[Any, ...]:
-        """What `band_keys` reads of bands first to last - 1: blocks, begins, masks, bands, salts, scratch."""
+        """What `band_keys` reads of bands first to last - 1: blocks, begins, masks, bands, salts."""
         chosen = np.arange(self.begins[first], self.begins[last])
         order = chosen[np.argsort(self.places[chosen], kind="stable")]
         rows = min(len(samples) for samples in self.bands[first:last])
@@ -112,7 +112,7 @@ class Slices:
         blocks = self.blocks[touched]
         blocks[:, 1] = np.minimum(blocks[:, 1], max(PLANES, -(-KEY_BITS // rows)))
         bands = np.searchsorted(self.begins, order, side="right") - 1 - first
-        return blocks, np.cumsum([0, *counts], dtype=np.int64), self.masks[order], bands, splitmix64(SALT, self.layout.words), np.empty(len(order), np.uint64)
+        return blocks, np.cumsum([0, *counts], dtype=np.int64), self.masks[order], bands, splitmix64(SALT, self.layout.words)
 
     def refined(self, band: int, extra: Samples) -> "Slices":
         """The bands before `band`, then `band` with the samples of each of `extra` added: what splits one of its buckets."""
