@@ -33,4 +33,4 @@ def share(found: ArrayLike, every: ArrayLike, *, level: float = 0.95) -> Share:
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle, half = value + z * z / (2 * size), z * np.sqrt(value * (1 - value) / size + (z / (2 * size)) ** 2)
     scale = 1 + z * z / size
-    return Share(value, max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0), int(total))
+    return Share(value, float(max((middle - half) / scale, 0.0)), float(min((middle + half) / scale, 1.0)), int(total))
