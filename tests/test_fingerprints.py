@@ -1,17 +1,20 @@
 """Fingerprints: distances, cosines with intervals that cover, selecting, files, and what does not compare."""
 
+import json
 from math import acos, cos, pi
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from twinset.config import SimConfig
-from twinset.errors import BadOption, IncompatibleSketches
+from twinset.errors import BadInput, BadOption, IncompatibleSketches, TwinsetError
 from twinset.estimate.angle import cosine, differing
+from twinset.sketch.filing import load
 from twinset.sketch.fingerprints import Fingerprints
 from twinset.sketch.simhash import SimHash
 
@@ -137,3 +140,67 @@ def test_bad_levels_and_distances_are_refused():
     for wrong in (-1, 65):
         with pytest.raises(BadOption, match=f"^a distance is {wrong}; allowed: 0 to 64$"):
             cosine([3, wrong], 64)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize(("options", "keep"), [({}, True), ({"weights": "tf", "bits": 128, "gaussian": True}, False), ({"bits": 128}, True)], ids=str)
+def test_what_is_written_is_read_back(tmp_path, options, keep, suffix):
+    data = SimHash(**options).sketch(TEXTS, keep=keep)
+    data.save(tmp_path / f"prints{suffix}")
+    again = load(tmp_path / f"prints{suffix}")
+    assert (again.config, again.fingerprint) == (data.config, data.fingerprint)
+    assert again.words.tolist() == data.words.tolist()
+    assert again.empty.tolist() == data.empty.tolist()
+    assert (again.projections is None) == (not keep)
+    assert not keep or again.projections.tolist() == data.projections.tolist()
+    assert again.ids.tolist() == [0, 1, 2, 3]
+    assert again.distance(0, 1, data).tolist() == data.distance(0, 1).tolist()
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {f"prints{suffix}"} | ({f"prints.frequencies{suffix}"} if data.frequencies else set())
+
+
+@pytest.mark.compiled
+def test_no_fingerprints_are_written_and_read(tmp_path):
+    SimHash().sketch([]).save(tmp_path / "none.parquet")
+    assert len(load(tmp_path / "none.parquet")) == 0
+
+
+@pytest.mark.compiled
+def test_a_query_finds_the_frequencies_in_the_file(tmp_path):
+    SimHash().sketch(TEXTS).save(tmp_path / "prints.parquet")
+    again = load(tmp_path / "prints.parquet")
+    assert SimHash(again.config).sketch(TEXTS[:1], frequencies=again.frequencies).distance(0, 0, again).tolist() == [0]
+
+
+@pytest.mark.compiled
+def test_files_that_do_not_belong_are_refused(tmp_path):
+    path, beside = tmp_path / "prints.parquet", tmp_path / "prints.frequencies.parquet"
+    SimHash().sketch(TEXTS).save(path)
+    with pytest.raises(BadInput, match="is none of stored fingerprints; allowed: a file that Fingerprints.save wrote"):
+        load(beside)
+    SimHash().sketch(TEXTS[:2]).save(tmp_path / "other.parquet")
+    (tmp_path / "other.frequencies.parquet").replace(beside)
+    with pytest.raises(IncompatibleSketches, match="prints.frequencies.parquet holds the document frequencies [0-9a-f]{16}; allowed beside"):
+        load(path)
+    beside.unlink()
+    with pytest.raises(BadInput, match="prints.frequencies.parquet"):
+        load(path)
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(1, "fingerprint", pa.array([b"abc"] * 4, pa.binary(3))), path)
+    with pytest.raises(TwinsetError):
+        load(path)
+    pq.write_table(pa.table({"id": [1]}), path)
+    with pytest.raises(BadInput, match="has columns id, and is none of stored fingerprints"):
+        load(path)
+
+
+@pytest.mark.parametrize(("about", "error"), [({"scheme": 99}, IncompatibleSketches), ({"config": {"bits": 96}}, BadInput), ({"config": {"colour": 1}}, BadInput)], ids=str)
+def test_files_of_other_rules_are_refused(tmp_path, about, error):
+    path = tmp_path / "prints.parquet"
+    fingerprints(WORDS, weights="tf").save(path)
+    table = pq.read_table(path)
+    changed = {**json.loads(table.schema.metadata[b"twinset"]), **about}
+    pq.write_table(table.replace_schema_metadata({b"twinset": json.dumps(changed)}), path)
+    with pytest.raises(error, match="allowed"):
+        load(path)

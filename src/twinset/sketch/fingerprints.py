@@ -1,6 +1,7 @@
 """SimHash fingerprints of one configuration: selecting, Hamming distances, cosines."""
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,12 @@ class Fingerprints:
         against = self.compatible(other)
         a, b = aligned(left, len(self), right, len(against))
         return cosine(self.distance(a, b, other), self.bits, level=level, nothing=self.empty[a] | against.empty[b])
+
+    def save(self, path: str | Path) -> None:
+        """Write to a Parquet or Arrow file, which appears whole or not at all; `sketch.filing.load` reads it."""
+        from twinset.sketch.filing import save  # filing needs this class
+
+        save(self, path)
 
     def compatible(self, other: "Fingerprints | None") -> "Fingerprints":
         """The other fingerprints, or these if there are none; unequal ones are refused."""

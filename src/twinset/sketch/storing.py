@@ -75,10 +75,15 @@ def _config(found: pa.Schema) -> Config:
     return _understood(json.loads(about), found)
 
 
-def _understood(about: dict[str, Any], found: pa.Schema) -> Config:
+def check(about: dict[str, Any]) -> None:
+    """Refuse what was made under other rules than this version's."""
     for name, known in (("format", FORMAT), ("scheme", SCHEME), ("unicode", UNICODE)):
         if about.get(name) != known:
             raise IncompatibleSketches(f"the sketches were made under {name} {about.get(name)!r}; allowed: {known!r}, or sketch the documents again")
+
+
+def _understood(about: dict[str, Any], found: pa.Schema) -> Config:
+    check(about)
     try:
         config = Config(**about["config"])
     except (TwinsetError, TypeError, KeyError) as error:
