@@ -49,7 +49,7 @@ def write_inputs(folder):
     (folder / "list.jsonl").write_text("[1, 2]\n")
     (folder / "malformed.jsonl").write_bytes(b'{"text": "a \xff b c d e"}\n')
     (folder / "short.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00\x00")
-    (folder / "table.csv").write_text("text\na\n")
+    (folder / "table.ods").write_text("text\na\n")
     (folder / "malformed.txt").write_bytes(b"one \xff two")
 
 
@@ -93,7 +93,7 @@ WRONG = [
     ("compare", LETTER),
     ("compare", "-", "-"),
     *(("sketch", name, "--out", "out.parquet") for name in ("cut.parquet", "empty.parquet", "textless.parquet", "numbers.parquet")),
-    *(("sketch", name, "--out", "out.parquet") for name in ("broken.jsonl", "list.jsonl", "short.jsonl.gz", "table.csv", "nowhere.parquet", ".")),
+    *(("sketch", name, "--out", "out.parquet") for name in ("broken.jsonl", "list.jsonl", "short.jsonl.gz", "table.ods", "nowhere.parquet", ".")),
     ("sketch", "malformed.jsonl", "--out", "out.parquet", "--strict"),
     ("sketch", "good.parquet", "--out", "out.parquet", "--text-column", "nothing"),
     ("sketch", "good.parquet", "--out", "out.parquet", "--id-column", "nothing"),
