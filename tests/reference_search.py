@@ -31,3 +31,15 @@ def partners(classes, paired, members, within):
     """For each row, the (row, shared) of the members of the classes that its class is paired with; only rows above it if `within`."""
     found = [sorted((e, common) for c, common in paired.get(own, []) for e in members[c]) for own in classes]
     return [[pair for pair in pairs if not within or pair[0] > d] for d, pairs in enumerate(found)]
+
+
+def mix(x):
+    x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD % 2**64
+    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 % 2**64
+    return x ^ x >> 33
+
+
+def postings(rows, prefix):
+    """For each token the (row, position) of its places in the first prefix[r] tokens of each row r."""
+    tokens = range(max((x + 1 for row in rows for x in row), default=0))
+    return [[(r, p) for r, row in enumerate(rows) for p, x in enumerate(row[: prefix[r]]) if x == token] for token in tokens]

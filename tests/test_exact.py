@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -294,3 +295,56 @@ def test_expanding_equals_its_definition(of, paired, within):
     members = {c: [d for d, own in enumerate(of) if own == c] for c in range(5)}
     expected = reference.partners(of, {c: list(others.items()) for c, others in paired.items()}, members, within)
     assert out.T.tolist() == [[d, e, common] for d, pairs in enumerate(expected) for e, common in pairs]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(sets, max_size=6))
+def test_hashes_and_comparisons_of_rows(rows):
+    shingles = shape(rows)
+    out = np.full(len(rows), MARK, np.int64).view(np.uint64)
+    kernels.hash_rows(shingles.values, shingles.offsets, 0, len(rows), out)
+    assert out.tolist() == [sum(map(reference.mix, row)) % 2**64 for row in rows]
+    left, right = (side.reshape(-1) for side in np.indices((len(rows), len(rows))))
+    same = np.zeros(len(left), bool)
+    kernels.compare_rows(shingles.values, shingles.offsets, left, right, 0, len(left), same)
+    assert same.tolist() == [rows[i] == rows[j] for i, j in zip(left, right, strict=True)]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.sets(st.integers(0, 20)), max_size=40), st.data())
+def test_postings_and_their_search(rows, data):
+    rows = [sorted(row) for row in rows]
+    prefix = [data.draw(st.integers(0, len(row))) for row in rows]
+    expected = reference.postings(rows, prefix)
+    flat, offsets = np.array([x for row in rows for x in row], np.int32), np.cumsum([0, *map(len, rows)])
+    heads = np.zeros(len(expected) + 1, np.int64)
+    joining.count_postings(flat, offsets, np.array(prefix, np.int64), heads)
+    heads = np.cumsum(heads)
+    found = np.full((heads[-1], 2), MARK, np.int32)
+    joining.fill_postings(flat, offsets, np.array(prefix, np.int64), heads[:-1].copy(), found)
+    assert [found[first:last].tolist() for first, last in pairwise(heads)] == [list(map(list, entries)) for entries in expected]
+    row = data.draw(st.integers(0, 41))
+    for (first, last), entries in zip(pairwise(heads), expected, strict=True):
+        assert joining.seek(found, first, last, row) == first + sum(r < row for r, _ in entries)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sets(st.integers(0, 30), min_size=1), st.sets(st.integers(0, 30), min_size=1), st.data())
+def test_sharing_from_where_prefixes_end(left, right, data):
+    """Any prefixes that share something, and any number that is enough."""
+    one, other = sorted(left), sorted(right)
+    a, b = data.draw(st.integers(1, len(one))), data.draw(st.integers(1, len(other)))
+    common = len(set(one[:a]) & set(other[:b]))
+    if common:
+        enough, shared = data.draw(st.integers(1, 31)), len(left & right)
+        found = joining.shared_from(np.array(one + other, np.int32), 0, len(one), len(one), len(one) + len(other), a, b, common, enough)
+        assert found == shared or (found < enough and shared < enough)
+
+
+def test_closing_gaps():
+    """Spans of values numbered from 0, 10 and 30, with 2, 0 and 3 numbers: those from 30 on become 2, 3 and 4."""
+    ids, offsets = np.array([1, 31, -1, 32, 0, 30, -1], np.int32), np.array([0, 4, 6, 7, 7])
+    out = np.full(4, MARK)
+    kernels.close_gaps(ids, offsets[:-1], offsets[1:], np.array([0, 10, 30, 2**62]), np.array([0, 8, 28]), 0, 4, out)
+    assert ids.tolist() == [1, 3, -1, 4, 0, 2, -1]
+    assert out.tolist() == [3, 2, 0, 0]
