@@ -16,11 +16,11 @@ def test_quantiles_are_those_of_the_negative_binomial(mean, variance, probabilit
     assert quantile(mean, variance, probability) == expected
 
 
-@pytest.mark.parametrize(("mean", "variance"), [(200, 500), (5000, 90_000), (1e6, 4e9)])
+@pytest.mark.parametrize(("mean", "variance"), [(200, 500), (5000, 90_000), (1e6, 4e9), (300, 90_000), (1e4, 3e8)])
 def test_large_quantiles_are_close(mean, variance):
     for probability in (0.025, 0.975):
         expected = nbinom.ppf(probability, mean**2 / (variance - mean), mean / variance)
-        assert abs(quantile(mean, variance, probability) - expected) <= 0.01 * variance**0.5 + 1
+        assert abs(quantile(mean, variance, probability) - expected) <= 0.02 * variance**0.5 + 1
 
 
 def simulate(p, weight, rounds):

@@ -30,13 +30,13 @@ LAYERS = {
     "grouping": {"kernels", "errors", "pairing"},
     "comparing": {"config", "documents", "rows", "sketch"},
     "planning": {"estimate", "sketch"},
-    "pipeline": {"config", "documents", "sketch"},
+    "pipeline": {"errors", "config", "parallel", "documents", "estimate", "sketch", "search", "pairing", "grouping"},
     "report": {"errors", "layout", "documents", "estimate", "comparing", "pipeline"},
-    "studies": {"kernels", "layout", "config", "documents", "estimate", "sketch"},
+    "studies": {"kernels", "layout", "config", "documents", "estimate", "sketch", "search"},
     "cli": {"errors", "config", "comparing", "planning", "pipeline", "report"},
 }
 LIGHT = {"numpy", "numba", "llvmlite", "pyarrow", "scipy", "matplotlib"}
-COMMANDS = [[], ["compare"], ["sketch"], ["plan"]]
+COMMANDS = [[], ["compare"], ["sketch"], ["dedup"], ["plan"]]
 
 
 def imports(path):

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from twinset import __version__
-from twinset.config import Config
+from twinset.config import Config, parse_bytes
 from twinset.errors import BadInput, TwinsetError
 
 app = typer.Typer(
@@ -107,6 +107,55 @@ def sketch(
     from twinset.report import tables
 
     tables.show(tables.sketched(done, str(out)))
+
+
+@app.command()
+def dedup(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="IN...", help="Files of documents, globs, or folders: .parquet .jsonl .ndjson (.gz .zst) .csv .tsv .arrow, or as datasets saves them.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The copy: a file for one file, a folder for several. Same format, columns and order.")],
+    threshold: Annotated[float, typer.Option(help="The resemblance from which on a document repeats another.")] = 0.8,
+    recall: Annotated[float, typer.Option(help="The probability with which a pair at the threshold is to be found.")] = 0.99,
+    keep: Annotated[str, typer.Option(help="Which of similar documents stays: first, longest, newest, highest or lowest (the last three with --by).")] = "first",
+    by: Annotated[str | None, typer.Option(help="The column by which newest, highest and lowest judge.")] = None,
+    against: Annotated[list[str] | None, typer.Option(help="Older files: what repeats them goes too. They are only read.")] = None,
+    annotate: Annotated[bool, typer.Option("--annotate", help="Keep every row, and add the columns group, keep, witness and resemblance.")] = False,
+    removed: Annotated[Path | None, typer.Option(help="List the documents that went, each with its witness: .parquet, .csv or .jsonl.")] = None,
+    text_column: Annotated[str | None, typer.Option(help="The column of the text; by default text, content, document or body.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="The column that names documents; by default id, or the row number.")] = None,
+    shingle: Shingle = Config.shingle,
+    case: Case = Config.case,
+    no_space: NoSpace = not Config.space,
+    seed: Seed = Config.seed,
+    memory: Annotated[str, typer.Option(help="About how much memory to use, such as 4GB. No result depends on it.")] = "4GB",
+    threads: Threads = None,
+    strict: Strict = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, say what it would take, and stop.")] = False,
+    fail: Annotated[bool, typer.Option("--fail-on-duplicates", help="Exit with 1 if any document went.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Copy documents without those that repeat another. Killed and called again, it goes on where it was."""
+    from twinset.pipeline import deduping
+    from twinset.report import progress
+    from twinset.report.compiling import announced
+
+    config = Config(shingle=shingle, case=case, space=not no_space, seed=seed, **deduping.LAYOUT)
+    options: dict[str, Any] = {"against": against or (), "removed": removed, "annotate": annotate, "text_column": text_column, "id_column": id_column}
+    rule = deduping.Rule(threshold, recall, keep, by)
+    with announced(), progress.stages() as move:
+        run = deduping.dedup(sources, out, rule=rule, config=config, memory=parse_bytes(memory), threads=threads, strict=strict, progress=move, **options)
+        done = None if dry_run else run.run()
+    if done is None:
+        return _print_json(run.plan())
+    if _wants_json(as_json):
+        _print_json(done.to_dict())
+    else:
+        from twinset.report import tables
+
+        tables.show(tables.deduped(done, str(out)))
+    if fail and done.removed:
+        raise typer.Exit(1)
 
 
 @app.command()

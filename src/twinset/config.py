@@ -17,6 +17,7 @@ SIZES = ("exact", "8", "4")
 WEIGHTS = ("constant", "tf", "tfidf", "given")
 SIM_BITS = (64, 128)
 MAX_SHINGLE = 1 << 16
+LEAST_MEMORY = 64 << 20
 MAX_UNIVERSE = 1 << 26
 SHINGLE_HELP = "What a shingle is: 'words:W' or 'chars:K'."
 
@@ -130,3 +131,12 @@ def _split_shingle(text: str) -> tuple[str, int]:
     if not match or not 1 <= int(match[2]) <= MAX_SHINGLE:
         raise BadOption(f"shingle is {text!r}; allowed: 'words:W' or 'chars:K' with a number from 1 to {MAX_SHINGLE}")
     return match[1], int(match[2])
+
+
+def parse_bytes(text: str) -> int:
+    """A number of bytes: "4GB", "512MB", "1.5G", "800000000"."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if size < LEAST_MEMORY:
+        raise BadOption(f"memory is {text!r}; allowed: 64MB or more, such as 4GB")
+    return size

@@ -31,7 +31,7 @@ def groups(found: Pairs, *, keep: Any = "first", by: str | None = None, kind: st
     """
     if kind not in KINDS:
         raise BadOption(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
-    order = _order(found, keep, by)
+    order = ordering(found, keep, by)
     classes = _classes(found, order)
     count = len(classes.best)
     links = np.empty(count + 1, np.int64), np.empty(2 * len(classes.left), np.int64), np.empty(2 * len(classes.left), np.int64)
@@ -98,32 +98,36 @@ def _table(found: Pairs, classes: _Classes, witness: Rows, resemblance: NDArray[
     return pa.table({"id": ids, "group": group, "keep": group == rows, "witness": seen, "resemblance": alike})
 
 
-def _order(found: Pairs, keep: Any, by: str | None) -> Rows:
-    """The rows, best first."""
+def ordering(found: Pairs, keep: Any = "first", by: str | None = None) -> Rows:
+    """The rows, best first, by a rule of `groups`."""
     if not isinstance(keep, str):
         return _highest(_scores(keep, len(found.first)))
-    if keep not in KEEPS:
-        raise BadOption(f"keep is {keep!r}; {ALLOWED}")
+    name = judged_by(keep, by, [] if found.documents is None else found.documents.column_names)
     if keep == "first":
         return np.arange(len(found.first))
     if keep == "longest":
         if not found.lengths.any() and found.sizes.any():
             raise BadOption("keep is 'longest', but sketches do not hold the lengths of texts; allowed for sketches: first, or an array of scores")
         return _highest(found.lengths.astype(np.float64))
-    column = _column(found, keep, by)
+    assert found.documents is not None
     direction = "ascending" if keep == "lowest" else "descending"
-    return np.asarray(pc.sort_indices(pa.table({"by": column}), sort_keys=[("by", direction)]).to_numpy().astype(np.int64))  # stable; nulls last
+    table = pa.table({"by": found.documents.column(name)})
+    return np.asarray(pc.sort_indices(table, sort_keys=[("by", direction)]).to_numpy().astype(np.int64))  # stable; nulls last
 
 
-def _column(found: Pairs, keep: str, by: str | None) -> pa.ChunkedArray:
-    names = [] if found.documents is None else found.documents.column_names
+def judged_by(keep: str, by: str | None, names: list[str]) -> str | None:
+    """The column, among those there are, that a rule goes by; None for first and longest."""
+    if keep not in KEEPS:
+        raise BadOption(f"keep is {keep!r}; {ALLOWED}")
+    if keep in ("first", "longest"):
+        return None
     wanted = (by,) if by else DATES if keep == "newest" else ()
     if not wanted:
         raise BadOption(f"keep is {keep!r} without a column; allowed: by= the name of one")
     chosen = next((name for name in wanted if name in names), None)
-    if found.documents is None or chosen is None:
+    if chosen is None:
         raise MissingColumn(f"keep {keep!r} needs a column {' or '.join(map(repr, wanted))}; the documents have {', '.join(names) or 'no columns'}; allowed: one of these, by=")
-    return found.documents.column(chosen)
+    return chosen
 
 
 def _highest(scores: NDArray[np.float64]) -> Rows:

@@ -52,6 +52,10 @@ class Pairs:
         between = members[self.hits.pairs.left] * members[self.hits.pairs.right]
         return int(between.sum() + (members * (members - 1) // 2).sum())
 
+    def counted(self) -> "Pairs":
+        """The same with the pairs of equal documents, which no search misses, among those that the certificate counts as found."""
+        return replace(self, certificate=replace(self.certificate, found=len(self)))
+
     @property
     def empty(self) -> int:
         """Documents without a shingle."""
@@ -112,7 +116,7 @@ def pairs(
     weight = np.bincount(first, minlength=len(first))[rows]
     found = find(choice.search, distinct, chosen, threshold, recall, weight, level=level, distance=distance, threads=threads, progress=progress)
     result = Pairs(first, shingles.sizes, np.diff(texts.offsets), found.hits.at(rows), found.certificate, choice.why, found.about, table, shingler.malformed)
-    return _counted(result)
+    return result.counted()
 
 
 def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: float, level: float, memory: int | None, threads: int | None, progress: Stage | None) -> Pairs:
@@ -126,12 +130,7 @@ def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: floa
     weight = np.bincount(first, minlength=len(first))[rows]
     found = find(wanted.search, sketches[rows], sketches.config, threshold, recall, weight, level=level, threads=threads, progress=progress)
     whole = np.rint(sizes).astype(np.int64)
-    return _counted(Pairs(first, whole, np.zeros(len(whole), np.int64), found.hits.at(rows), found.certificate, wanted.why, found.about))
-
-
-def _counted(found: Pairs) -> Pairs:
-    """With the pairs of equal documents, which no search misses, among those found."""
-    return replace(found, certificate=replace(found.certificate, found=len(found)))
+    return Pairs(first, whole, np.zeros(len(whole), np.int64), found.hits.at(rows), found.certificate, wanted.why, found.about).counted()
 
 
 def _texts(documents: Any, text_column: str | None) -> tuple[Column, pa.Table | None]:

@@ -1,9 +1,10 @@
 """Row ranges shared out to threads. Kernels release the interpreter lock, so threads are all it takes."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from twinset.errors import BadOption
 
 Range = tuple[int, int]
+Item = TypeVar("Item")
 
 
 def thread_count(threads: int | None) -> int:
@@ -65,3 +67,12 @@ def spread(todo: Iterable[Range], prepare: Callable[[], Callable[[int, int], Non
         except BaseException as error:
             failed.append(error)
             raise
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, each made by another thread while its predecessor is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
+from numpy.typing import NDArray
 
 from twinset.documents.columns import SURROGATE
 from twinset.errors import BadInput
 
+COPIED = 1 << 23  # bytes of lines copied at a time
 PEEK = 100  # lines that are looked at for the names and types of columns
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 ALLOWED = "allowed: one JSON object in each line"
@@ -42,6 +45,22 @@ class JsonLines:
             table = self._parse(block, schema, line)
             line += block.count(b"\n")
             yield from table.to_batches()
+
+    def copy(self, path: Path, kept: NDArray[np.bool_], added: pa.Table | None) -> None:
+        """Copy the lines of kept rows as they are; `added` columns of all rows become further keys of their objects."""
+        codec, row = CODECS.get(self.path.suffix.lower()), 0
+        with pa.OSFile(str(path), "wb") as file, file if codec is None else pa.CompressedOutputStream(file, codec) as out:
+            for block in self._blocks(COPIED):
+                lines = [line for line in block.split(b"\n") if line.strip()]
+                mine = kept[row : row + len(lines)]
+                if added is None:
+                    chosen = [line for line, keep in zip(lines, mine.tolist(), strict=True) if keep]
+                else:
+                    extra = added.slice(row, len(lines)).to_pylist()
+                    chosen = [_extended(line, more) for line, more, keep in zip(lines, extra, mine.tolist(), strict=True) if keep]
+                row += len(lines)
+                if chosen:
+                    out.write(b"\n".join(chosen) + b"\n")
 
     def _parse(self, block: bytes, schema: pa.Schema, line: int) -> pa.Table:
         if not block.strip():
@@ -106,6 +125,19 @@ class JsonLines:
         codec = CODECS.get(self.path.suffix.lower())
         self._raw = pa.OSFile(str(self.path))
         return self._raw if codec is None else pa.CompressedInputStream(self._raw, codec)
+
+
+def write_lines(table: pa.Table, path: Path) -> None:
+    """Write a table as one JSON object in each line."""
+    with path.open("w", encoding="utf-8") as file:
+        for batch in table.to_batches(max_chunksize=PEEK * PEEK):
+            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
+
+
+def _extended(line: bytes, more: dict[str, Any]) -> bytes:
+    """An object's line with further keys at its end."""
+    body = line.rstrip()[:-1].rstrip()
+    return body + (b"" if body.endswith(b"{") else b", ") + json.dumps(more, ensure_ascii=False).encode()[1:]
 
 
 def _raw_byte(found: Any) -> str:

@@ -7,6 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from twinset.documents.delimited import DelimitedTable
+from twinset.documents.ipc import IpcTable
 from twinset.documents.jsonl import JsonLines
 from twinset.documents.parquet import ParquetTable
 from twinset.errors import BadInput, MissingColumn
@@ -15,7 +17,7 @@ TEXT_NAMES = ("text", "content", "document", "body")
 ID_NAME = "id"
 BATCH = 64 << 20  # bytes of text read at a time
 TEXTUAL = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_null)
-READERS: dict[str, type[JsonLines] | type[ParquetTable]] = {
+READERS: dict[str, type[JsonLines] | type[ParquetTable] | type[DelimitedTable] | type[IpcTable]] = {
     ".parquet": ParquetTable,
     ".jsonl": JsonLines,
     ".ndjson": JsonLines,
@@ -23,6 +25,10 @@ READERS: dict[str, type[JsonLines] | type[ParquetTable]] = {
     ".jsonl.zst": JsonLines,
     ".ndjson.gz": JsonLines,
     ".ndjson.zst": JsonLines,
+    ".csv": DelimitedTable,
+    ".tsv": DelimitedTable,
+    ".arrow": IpcTable,
+    ".feather": IpcTable,
 }
 
 

@@ -17,8 +17,10 @@ from twinset.estimate.probability import Floats
 
 Together = Callable[[Floats], Floats]  # the probability that two pairs of one component, both of this similarity, are both missed
 COUNTED = 100.0  # above this mean, quantiles come from the gamma distribution's cube-root formula
+SKEWED = 5.0  # shapes below which that formula is no good
 GRID = 33
 STEPS = 401
+MOST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,16 @@ def quantile(mean: float, variance: float, probability: float) -> int:
     if mean <= 0:
         return 0
     variance = max(variance, mean * (1 + 1e-9))
+    shape = mean**2 / variance
+    if mean > COUNTED and shape < SKEWED:  # a few heavy lots: the cube root fails, and counting in larger units does not
+        return round(quantile(COUNTED, variance * (COUNTED / mean) ** 2, probability) * mean / COUNTED)
     if mean > COUNTED:
-        shape = mean**2 / variance
         z = NormalDist().inv_cdf(probability)
         return max(0, round(mean * max(1 - 1 / (9 * shape) + z / (3 * math.sqrt(shape)), 0) ** 3))
     size = mean**2 / (variance - mean)
     stay = (variance - mean) / variance  # the chance of one more
     log_mass, total, count = -size * math.log1p(mean / size), 0.0, 0
-    while (total := total + math.exp(log_mass)) < probability and count < 1 << 20:
+    while (total := total + math.exp(log_mass)) < probability and count < MOST:
         log_mass += math.log(size + count) - math.log(count + 1) + math.log(stay)
         count += 1
     return count

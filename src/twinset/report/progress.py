@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 
 @contextmanager
@@ -21,5 +21,22 @@ def bar(what: str) -> Iterator[Callable[[int, int, int], None]]:
         def move(documents: int, read: int, size: int) -> None:
             rate = documents / max(progress.tasks[0].elapsed or 0, 1e-3)
             progress.update(task, completed=read, total=size, documents=documents, rate=rate)
+
+        yield move
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A function (stage, units done, units in all) that moves a bar for each stage on stderr, with time left."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    with Progress(TextColumn("{task.description:12}"), BarColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def move(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage)
+            progress.update(tasks[stage], completed=done, total=total)
 
         yield move

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from twinset.comparing import Comparison
 from twinset.estimate.planner import Choice, Plan
-from twinset.pipeline import Sketched
+from twinset.pipeline import Deduped, Sketched
 
 FACTOR = "storage factor: stored bits × variance at the threshold, lower is better"
 SAVING = "saving: bytes that 64-bit values need for the same error, over these bytes"
@@ -47,6 +47,19 @@ def sketched(done: Sketched, out: str) -> Text:
     empty = f"; {done.empty:,} empty" if done.empty else ""
     malformed = f"; {done.malformed:,} malformed UTF-8 sequences replaced" if done.malformed else ""
     return Text(line + empty + malformed)
+
+
+def deduped(done: Deduped, out: str) -> Table:
+    """What a run did, and its promises."""
+    table = Table.grid(padding=(0, 2))
+    table.add_row("documents", f"{done.rows_in:,}", f"in {done.seconds:.1f} s" + (", going on with a run that was stopped" if done.resumed else ""))
+    table.add_row("kept", f"{done.kept:,}", f"in {out}" + (f"; {done.empty:,} of them empty" if done.empty else ""))
+    table.add_row("removed", f"{done.removed:,}", f"each has a kept document at resemblance {done.threshold:g} or more, counted from the texts")
+    said = f"{done.missed_low:,} to {done.missed_high:,}" if done.missed_high > done.missed_low else f"{done.missed_low:,}"
+    table.add_row("missed", said, f"pairs, with 95 % confidence, beside the {done.found:,} found; a pair at {done.threshold:g} is found with probability {done.detection:.4f}")
+    if done.malformed:
+        table.add_row("note", f"{done.malformed:,}", "malformed UTF-8 sequences were read as U+FFFD; the copies keep them as they are")
+    return table
 
 
 def show(*parts: Table | Text) -> None:

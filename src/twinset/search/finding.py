@@ -66,7 +66,7 @@ def find(
     sketches = data if isinstance(data, Sketches) else MinHash(config).sketch_shingles(data, threads=threads)
     searcher: Scan | Bands = Scan(sketches, threshold, recall=recall) if search == "scan" else Bands(sketches, threshold, recall=recall)
     hits = _verified(data, searcher.join(threads=threads, progress=told("searching")), threshold, level, threads)
-    return Found(hits, _certificate(searcher, sketches, hits, threshold, weight, level), searcher.about)
+    return Found(hits, certificate(searcher, sketches, hits, threshold, weight, level), searcher.about)
 
 
 def _verified(data: Shingles | Sketches, pairs: Candidates, threshold: float, level: float, threads: int | None) -> Verified:
@@ -79,7 +79,7 @@ def _weights(weight: Rows, pairs: Candidates) -> Floats:
     return np.asarray(weight[pairs.left] * weight[pairs.right], np.float64)
 
 
-def _certificate(searcher: Scan | Bands, sketches: Sketches, hits: Verified, threshold: float, weight: Rows, level: float) -> Certificate:
+def certificate(searcher: Scan | Bands, sketches: Sketches, hits: Verified, threshold: float, weight: Rows, level: float) -> Certificate:
     """From the detection of each pair, and how much more often pairs that share documents are missed together than chance has it."""
     found = np.maximum(searcher.detection(hits.resemblance), 1e-12)
     component = np.empty(len(sketches), np.int64)

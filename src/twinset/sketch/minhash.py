@@ -12,7 +12,7 @@ from twinset.documents.columns import Column, column
 from twinset.documents.sets import from_sets
 from twinset.documents.shingles import Shingler, Shingles
 from twinset.kernels import minhash as kernels
-from twinset.kernels import packing
+from twinset.kernels import overlap, packing
 from twinset.layout import WORD
 from twinset.parallel import ranges, spread
 from twinset.sketch.families import study_minima
@@ -41,8 +41,8 @@ class MinHash:
         """Sketch a list of str or an Arrow string array, in order. `strict` refuses malformed UTF-8 instead of replacing it by U+FFFD."""
         return self.sketch_column(column(texts), threads=threads, strict=strict)
 
-    def sketch_column(self, texts: Column, *, threads: int | None = None, strict: bool = False, first: int = 0) -> Sketches:
-        """`sketch` for texts that are already bytes and offsets; messages number them from `first`."""
+    def sketch_column(self, texts: Column, *, threads: int | None = None, strict: bool = False, first: int = 0, digests: NDArray[np.uint64] | None = None) -> Sketches:
+        """`sketch` for texts that are already bytes and offsets; messages number them from `first`. `digests` (n, 2) gets words that are equal for equal shingle sets."""
         shingler = Shingler(self.config, strict, first)
 
         def prepare(store: "_Store") -> Callable[[int, int], None]:
@@ -51,6 +51,8 @@ class MinHash:
             def work(first: int, last: int) -> None:
                 for row, shingles in shingle(first, last):
                     pack(row, shingles)
+                    if digests is not None:
+                        overlap.digests(shingles.values, shingles.offsets, digests[row : row + len(shingles)])
 
             return work
 

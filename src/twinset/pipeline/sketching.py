@@ -1,11 +1,10 @@
-"""The order of the steps, from files to files."""
+"""A file of documents to a file of sketches."""
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,10 @@ from twinset.config import Config
 from twinset.documents.columns import column
 from twinset.documents.tables import source
 from twinset.documents.writing import table_writer
+from twinset.parallel import ahead
 from twinset.sketch.minhash import MinHash
 from twinset.sketch.storing import schema, to_batch
 
-Item = TypeVar("Item")
 Progress = Callable[[int, int, int], None]  # documents done, bytes of the file read, bytes of the file
 
 
@@ -53,7 +52,7 @@ def sketch(
     documents.spare(Path(out))
     total = empty = malformed = size = 0
     with table_writer(out, schema(config, documents.id_type)) as write:
-        for batch in _ahead(documents.batches()):
+        for batch in ahead(documents.batches()):
             texts = column(batch.column("text"))
             sketches = sketcher.sketch_column(texts, threads=threads, strict=strict, first=total)
             write(to_batch(sketches, batch.column("id")))
@@ -61,12 +60,3 @@ def sketch(
             empty += int(np.count_nonzero(sketches.sizes.counts() == 0))
             progress(total, documents.table.position, documents.table.size)
     return Sketched(total, empty, malformed, size, 8 * config.layout.words, config.fingerprint, time.perf_counter() - begin)
-
-
-def _ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, each made by another thread while its predecessor is used."""
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = pool.submit(next, items, None)
-            yield item

@@ -1,0 +1,6 @@
+"""The order of the steps, from files to files: the only place that knows it."""
+
+from twinset.pipeline.deduping import Deduped, dedup
+from twinset.pipeline.sketching import Sketched, sketch
+
+__all__ = ["Deduped", "Sketched", "dedup", "sketch"]
