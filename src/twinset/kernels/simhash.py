@@ -14,17 +14,18 @@ ONE = np.uint64(1)
 
 
 @njit(nogil=True, cache=True)
-def project_signs(values, weights, ends, first, last, salts, out):
+def project_signs(values, weights, ends, first, last, salts, signs, out):
     """Write out[d - first, 64 w + j] = sum over features i of row d of weights[i] * (2 phi - 1), phi = bit j of mix(values[i] ^ salts[w]).   (S1)
 
     values uint64 (nnz,), well mixed · weights float64 (nnz,) · ends int64 (n,): row d is ends[d - 1] (0 if d = 0) to ends[d] · salts uint64 (words,)
-    · out float64 (>= last - first, 64 * words). Features are added in their order; an empty row is 0 everywhere. Cost: 8 vector additions a feature and word.
+    · signs float64 (2048,): 1 or -1 for bit j of byte value b at 8 b + j, aligned to 64 bytes · out float64 (>= last - first, 64 * words). Features are added in
+    their order; an empty row is 0 everywhere. Cost: 8 vector additions a feature and word.
     """
     flat, bits = out.reshape(-1), WORD * salts.shape[0]
     for d in range(first, last):
         begin = ends[d - 1] if d else 0
         for w in range(salts.shape[0]):
-            add_signed(values, weights, begin, ends[d], salts[w], flat, (d - first) * bits + WORD * w)
+            add_signed(values, weights, begin, ends[d], salts[w], signs, flat, (d - first) * bits + WORD * w)
 
 
 @njit(nogil=True, cache=True)

@@ -171,7 +171,7 @@ class SimHash:
                 if self.config.gaussian:
                     kernels.project_gaussian(values, weights, ends, begin, end, self._salts, _normal(), sums)
                 else:
-                    kernels.project_signs(values, weights, ends, begin, end, self._salts, sums)
+                    kernels.project_signs(values, weights, ends, begin, end, self._salts, sign_table(), sums)
                 kernels.take_signs(sums, weights, ends, begin, end, store.words[row:], store.projections[row:], store.empty[row:])
 
         return project
@@ -186,6 +186,15 @@ class _Store:
 
     def fingerprints(self, config: SimConfig, frequencies: Frequencies | None) -> Fingerprints:
         return Fingerprints(self.words, config, self.projections if self.projections.shape[1] else None, empty=self.empty, frequencies=frequencies)
+
+
+@cache
+def sign_table() -> NDArray[np.float64]:
+    """1 for each one bit of each byte value, -1 for each zero bit, lowest first: 8 doubles to a byte value, on whole lines of the cache."""
+    room = np.empty(256 * 8 + 8)
+    table = room[-(room.ctypes.data // 8) % 8 :][: 256 * 8]
+    table[:] = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8), bitorder="little") - 1
+    return table
 
 
 @cache
