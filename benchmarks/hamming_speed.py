@@ -3,9 +3,9 @@
     pip install faiss-cpu pynear && python benchmarks/hamming_speed.py [n ...] [--engines name ...]
 
 The model. A query's projections are those of a real document (award abstracts of ../shared/data under TF-IDF SimHash) with signs drawn anew, so that magnitudes are real and
-fingerprints independent. Half of the queries have 1 to 4 copies in the set; a copy adds Y, the difference between the projections of a real pair at distance 1 to 6, its bits in random
-order and with random signs; copies beyond 3 bits are no matches. All other fingerprints of the set are random. PSM knows chances of flips and its number of probes from other queries of
-the same law. Relative recall is the share of pairs (A) or of queries with a match (F) that BPHS finds, equal fingerprints included, as in the paper.
+fingerprints independent. Half of the queries have 1 to 4 copies in the set; a copy adds Y, the difference between the projections of a real pair at distance 1 to 6, its bits in
+random order and with random signs; copies beyond 3 bits are no matches. All other fingerprints of the set are random. PSM knows chances of flips and its number of probes from
+other queries of the same law. Relative recall is the share of pairs (A) or of queries with a match (F) that BPHS finds, equal fingerprints included, as in the paper.
 """
 
 import argparse
@@ -13,9 +13,11 @@ import csv
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "hamming_speed.csv"
 DATA = Path(__file__).parents[2] / "shared/data/nsf_awards"
-MODEL = Path("/tmp/twinset-hamming-model.npz")
+MODEL = Path(tempfile.gettempdir()) / "twinset-hamming-model.npz"
 QUERIES, TRAINING = 300_000, 60_000
 SIZES = (1 << 20, 1 << 24)
 DISTANCE = 3
@@ -103,7 +105,7 @@ def timed(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
     return best, result
 
 
-def psm(data: Setting, first: bool, bits: int | None) -> dict[str, Any]:
+def psm(data: Setting, first: bool, less: int) -> dict[str, Any]:
     from twinset.estimate.flips import Flips
     from twinset.search.volatile import Volatile
 
@@ -112,13 +114,15 @@ def psm(data: Setting, first: bool, bits: int | None) -> dict[str, Any]:
     near = (near > 0) & (near <= DISTANCE)
     flips = Flips.learn(w[near], (w + y)[near])
     start = time.perf_counter()
-    search = Volatile(fingerprints(data.stored), DISTANCE, flips=flips, first=first, header_bits=bits, sample=fingerprints(packed(w), w))
+    search = Volatile(fingerprints(data.stored), DISTANCE, flips=flips, first=first, header_bits=len(data.stored).bit_length() - 1 - less, sample=fingerprints(packed(w), w))
     built = time.perf_counter() - start
     queries = fingerprints(data.queries, data.projections)
     search.query(queries[:5000], threads=1)
     took, found = timed(lambda: search.query(queries, threads=1))
     recall = search.recall
-    return outcome(built, took, QUERIES, found, search.nbytes, header_bits=search.header_bits, probes=search.probes, recall_low=round(recall.low, 4), recall_unequal=round(recall.value, 4))
+    return outcome(
+        built, took, QUERIES, found, search.nbytes, header_bits=search.header_bits, probes=search.probes, recall_low=round(recall.low, 4), recall_unequal=round(recall.value, 4)
+    )
 
 
 def bphs(data: Setting, first: bool, blocks: int, header: int, table: bool) -> dict[str, Any]:
@@ -158,9 +162,9 @@ def pynear(data: Setting) -> dict[str, Any]:
     built = time.perf_counter() - start
     count = 5_000
     asked = data.queries[:count].view(np.uint8).reshape(-1, 8)
-    took, found = timed(lambda: index.searchKNN(asked, 1, DISTANCE), 1)
-    pairs = [(i, j) for i, row in enumerate(found[0]) for j in row]
-    return outcome(built, took, count, np.array(pairs, np.int64).reshape(-1, 2).T, memory())
+    took, (labels, distances) = timed(lambda: index.searchKNN(asked, 8, DISTANCE), 1)
+    found = [i for i, row in enumerate(labels) for j, _ in enumerate(row) if distances[i][j] <= DISTANCE]
+    return outcome(built, took, count, np.array([found, found]), memory())
 
 
 def memory() -> int:
@@ -170,22 +174,23 @@ def memory() -> int:
 
 
 def outcome(built: float, took: float, count: int, found: Any, size: int, **more: Any) -> dict[str, Any]:
-    left, right = (found.left, found.right) if hasattr(found, "left") else found
+    left = found.left if hasattr(found, "left") else found[0]
     inside = left < 20_000  # what all engines but the slowest are asked
     return {"build_s": round(built, 2), "queries": count, "queries_per_s": int(count / took), "bytes": size, "found": len(left), "matched": len(np.unique(left)),
             "found_20k": int(inside.sum()), "matched_20k": len(np.unique(left[inside])), **more}  # fmt: skip
 
 
 ENGINES: dict[str, Callable[[Setting], dict[str, Any]]] = {
-    **{f"PSM_{'F' if first else 'A'} t=d-{less}": lambda data, first=first, less=less: psm(data, first, len(data.stored).bit_length() - 1 - less) for first in (False, True) for less in (0, 1, 2, 3, 4)},
-    **{
-        f"BPHS_{'F' if first else 'A'} ({blocks},{header}) {'table' if table else 'halving'}": lambda data, first=first, blocks=blocks, header=header, table=table: bphs(data, first, blocks, header, table)
-        for first in (False, True) for blocks, header in ((4, 1), (5, 2)) for table in (True, False)
-    },
     "faiss IndexBinaryMultiHash": lambda data: faiss(data, "MultiHash"),
     "faiss IndexBinaryFlat": lambda data: faiss(data, "Flat"),
     "pynear MIHBinaryIndex": pynear,
-}  # fmt: skip
+}
+for _first, _mode in ((False, "A"), (True, "F")):
+    for _less in range(5):
+        ENGINES[f"PSM_{_mode} t=d-{_less}"] = partial(psm, first=_first, less=_less)
+    for _blocks, _header in ((4, 1), (5, 2)):
+        for _table in (True, False):
+            ENGINES[f"BPHS_{_mode} ({_blocks},{_header}) {'table' if _table else 'halving'}"] = partial(bphs, first=_first, blocks=_blocks, header=_header, table=_table)
 
 
 def main() -> int:

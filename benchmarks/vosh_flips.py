@@ -2,9 +2,9 @@
 
     python benchmarks/vosh_flips.py
 
-Texts of ../shared/data under TF-IDF SimHash, 64 bits, all of which may flip. Of each document one pair at each distance; chances of flips are learned from one half of the documents
-and used on the other. As in Sood and Loguinov, figure 3, a pair at distance h counts the subsets of h bits tried up to its own; in random order the share r of all pairs takes
-r times the number of subsets.
+Texts of ../shared/data under TF-IDF SimHash, 64 bits, all of which may flip. Of each document one pair at each distance; chances of flips are learned from one half of the
+documents and used on the other. As in Sood and Loguinov, figure 3, a pair at distance h counts the subsets of h bits tried up to its own; in random order the share r of all pairs
+takes r times the number of subsets.
 """
 
 import csv
@@ -66,8 +66,9 @@ def main() -> int:
             log = flips.log(found.projections[left])
             needed = ranks(np.log1p(-np.exp(log)) - log, (found.projections[left] >= 0) != (found.projections[right] >= 0), h)
             for share in SHARES:
-                took = int(np.quantile(needed, share, method="higher"))
-                rows.append({"corpus": name, "distance": h, "pairs": len(needed), "share": share, "flips": took, "random": int(share * comb(64, h)), "ratio": round(share * comb(64, h) / took, 1)})
+                took, every = int(np.quantile(needed, share, method="higher")), comb(64, h)
+                row = {"corpus": name, "distance": h, "pairs": len(needed), "share": share}
+                rows.append({**row, "flips": took, "random": int(share * every), "ratio": round(share * every / took, 1)})
                 print(rows[-1], flush=True)
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))

@@ -72,7 +72,7 @@ def test_a_store_is_opened_again(filled):
 
 
 def test_wrong_batches_are_refused(filled, tmp_path):
-    store, stored, batch = filled
+    store, _, batch = filled
     other = sketched(10, 192 - batch.bits)
     with pytest.raises(IncompatibleSketches):
         store.append(other)

@@ -1,7 +1,7 @@
 """Fingerprints near a query by Hamming distance: runs of equal headers, a table of where each run begins, and look-ups in it.
 
-The header of a fingerprint is the highest bits of its first word. `heads` uint64 (n + a multiple of 8 that leaves room for whole blocks, aligned to 64 bytes) holds the first words in
-ascending order of header; `tails` uint64 (n, words - 1) what follows them; `rows` uint32 (n,) whose they are. Words beyond the n-th are never taken for an answer.
+The header of a fingerprint is the highest bits of its first word. `heads` uint64 (n rounded up to a multiple of 8, aligned to 64 bytes) holds the first words in ascending order of
+header; `tails` uint64 (n, words - 1) what follows them; `rows` uint32 (n,) whose they are. Words beyond the n-th are never taken for an answer.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from twinset.kernels.probing import near_eight, prefetch
+from twinset.kernels.probing import LEAN, near_eight, prefetch
 from twinset.kernels.vector import count_ones, trailing_zeros
 
 ONE = np.uint64(1)
@@ -30,13 +30,13 @@ class Runs(NamedTuple):
     bits: int
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def header(word, bits):
     """The highest `bits` bits (0 to 64) of a uint64, as an int64."""
     return np.int64((word >> ONE) >> np.uint64(63 - bits))
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def permute(words, rows, first, last, moves, out):
     """Move bit ranges of words[rows[first:last]] to where they stand in another order of blocks: row rows[i] goes to out[i - first].
 
@@ -50,7 +50,7 @@ def permute(words, rows, first, last, moves, out):
             out[i - first, moves[m, 3]] |= ((words[rows[i], moves[m, 0]] >> moves[m, 1]) & moves[m, 2]) << moves[m, 4]
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def spread_digit(heads, tails, rows, shift, bits, starts, out_heads, out_tails, out_rows):
     """One pass of a radix sort, stable: reorder by the `bits` bits of the first words from bit `shift` on.
 
@@ -75,7 +75,7 @@ def spread_digit(heads, tails, rows, shift, bits, starts, out_heads, out_tails, 
             out_tails[place, w] = tails[i, w]
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def tabulate(heads, count, bits, table):
     """table[x] = how many of the first `count` words, ascending by header, have a header below x, for x in 0 to 2^bits.
 
@@ -91,11 +91,11 @@ def tabulate(heads, count, bits, table):
         table[x] = count
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def admitted(differing, masks):
-    """Whether the first word of a difference (uint64) and its others (in `differing`, uint64 (w,)) put the pair in this table: nothing differs under masks[0], and something under each other mask.
+    """Whether a pair that differs in these bits is this table's to report: none of them is under masks[0], and some are under each other mask.
 
-    masks uint64 (tables, w): the header of this table, then those of the tables before it. Without masks all pairs are in.
+    differing uint64 (w,) · masks uint64 (tables, w): the header of this table, then those of the tables before it. Without masks all pairs are in.
     """
     for m in range(masks.shape[0]):
         under = np.uint64(0)
@@ -106,11 +106,11 @@ def admitted(differing, masks):
     return True
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def report(near, line, begin, end, queries, q, number, runs, distance, rules, differing, left, right, count):
-    """Write the pairs of a query with those of eight places that `near` has bits for, in begin to end, and that are within the distance in all words; return the new count.
+    """Write the pairs (number, place) of a query with those of eight places that `near` has bits for, in begin to end, and that are within the distance in all words.
 
-    -1 if they do not fit left and right. With `single` only the first is written.
+    Returns the new count, or -1 if they do not fit left and right. With `single` only the first is written.
     """
     single, which, masks, gone = rules
     while near:
@@ -122,28 +122,29 @@ def report(near, line, begin, end, queries, q, number, runs, distance, rules, di
         for w in range(queries.shape[1]):
             differing[w] = queries[q, w] ^ (runs.heads[place] if w == 0 else runs.tails[place, w - 1])
             ones += count_ones(differing[w])
-        row = np.int64(runs.rows[place])
-        if ones > distance or which == OTHERS and row == number or which == LATER and row <= number:
+        if ones > distance or not admitted(differing, masks):
             continue
-        if not admitted(differing, masks) or len(gone) and gone[row]:
-            continue
+        if which != OPEN or len(gone):  # else the row is not read: it would be one more wait for memory
+            row = np.int64(runs.rows[place])
+            if (which == OTHERS and row == number) or (which == LATER and row <= number) or (len(gone) and gone[row]):
+                continue
         if count == len(left):
             return -1
-        left[count], right[count] = number, row
+        left[count], right[count] = number, place
         count += 1
         if single:
             break
     return count
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def look_up(queries, numbers, owner, flips, first, last, runs, distance, rules, found, differing, left, right):
-    """Do look-ups first to last; write the pairs found; return (the look-up to go on with, pairs written): short of `last` where left and right are full.
+    """Do look-ups first to last; write the pairs (number of the query, place in the runs); return (the look-up to go on with, pairs written): short of `last` if they do not fit.
 
-    queries uint64 (m, w) · numbers int64 (m,): their names, indices of `found` uint8 · look-up i flips the bits flips[i] (uint32) of the header of query owner[i] (uint32) and scans the
-    run of that header for a total distance up to `distance` (uint64) · rules (single: stop a query at its first pair; which rows answer; masks; gone: uint8, 1 for rows removed, empty if
-    none are) · differing uint64 (w,), scratch · left, right int64. Slots of the table and lines of runs are asked for ahead of need, so that the waits for memory overlap. The order of
-    pairs is that of look-ups, then of places.
+    queries uint64 (m, w) · numbers int64 (m,): their names, indices of `found` uint8 · look-up i flips the bits flips[i] (uint32) of the header of query owner[i] (uint32) and
+    scans the run of that header for a total distance up to `distance` (uint64) · rules (single: stop a query at its first pair; which rows answer; masks; gone: uint8, 1 for rows
+    removed, empty if none are) · differing uint64 (w,), scratch · left, right int64. Slots of the table and lines of runs are asked for ahead of need, so that the waits for memory
+    overlap. The order of pairs is that of look-ups, then of places.
     """
     heads, table, shift = runs.heads, runs.table, np.uint64(63 - runs.bits)
     single, count = rules[0], 0
@@ -159,7 +160,7 @@ def look_up(queries, numbers, owner, flips, first, last, runs, distance, rules, 
                 prefetch(heads, line)
                 line += EIGHT
         q = owner[max(i, first)]
-        if i < first or single and found[numbers[q]]:
+        if i < first or (single and found[numbers[q]]):
             continue
         query, before = queries[q, 0], count
         x = np.int64(((query >> ONE) >> shift) ^ flips[i])
@@ -177,7 +178,7 @@ def look_up(queries, numbers, owner, flips, first, last, runs, distance, rules, 
     return last, count
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def lower_bound(heads, count, x, bits):
     """The first of `count` places whose header is not below x, by halving."""
     low, high = 0, count
@@ -190,7 +191,7 @@ def lower_bound(heads, count, x, bits):
     return low
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def search(queries, numbers, first, last, runs, distance, rules, found, differing, left, right):
     """As `look_up`, in the way of the papers: halving to the first of the run of each query's own header, then one fingerprint after another until the header changes."""
     heads, bits, stored, count = runs.heads, runs.bits, len(runs.rows), 0

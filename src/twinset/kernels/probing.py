@@ -1,5 +1,7 @@
 """Machine operations of look-ups: asking for a cache line ahead of need, and testing eight words at once. Places are not checked: the caller keeps them inside the array."""
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -8,6 +10,7 @@ from numba.extending import intrinsic
 from twinset.kernels.vector import I1, I32, I64, WORDS, _pointer, _spread
 
 I8 = ir.IntType(8)
+LEAN: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}  # how kernels of look-ups are compiled: without counting references to arrays, so that they cannot allocate
 
 
 @intrinsic
@@ -34,7 +37,7 @@ def _opaque():
 
 @intrinsic
 def near_eight(typingctx, words, index, query, distance):
-    """One bit for each of the eight words from words[index] on (uint64, index a multiple of 8 of an array aligned to 64 bytes): 1 if it differs from the query in at most `distance` bits."""
+    """One bit for each of the eight words from words[index] on: 1 if it differs from the query in at most `distance` bits. words uint64, aligned to 64 bytes; index: 8 * i."""
 
     def codegen(context, builder, signature, arguments):
         block = builder.load(_pointer(context, builder, signature.args[0], *arguments[:2], WORDS), align=64)

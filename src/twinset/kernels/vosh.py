@@ -1,13 +1,13 @@
 """Subsets of volatile bits in falling probability: the volatility ordered set heap (VOSH) of Sood and Loguinov, section 5.
 
-A flip costs -ln(p / (1 - p)) >= 0, in whole steps of 2^-12, so that sums are exact: by S3 the subset of least cost is the likeliest. Positions are those of a header's bits in ascending
-order of cost; a subset is a key, uint64: its cost in the high half, one bit for each of its positions in the low half. Equal costs go by the low half.
+A flip costs -ln(p / (1 - p)) >= 0, in whole steps of 2^-12, so that sums are exact: by S3 the subset of least cost is the likeliest. Positions are those of a header's bits in
+ascending order of cost; a subset is a key, uint64: its cost in the high half, one bit for each of its positions in the low half. Equal costs go by the low half.
 """
 
 import numpy as np
 from numba import njit
 
-from twinset.kernels.probing import leading_zeros, magnitude_keys, rank_lanes
+from twinset.kernels.probing import LEAN, leading_zeros, magnitude_keys, rank_lanes
 from twinset.kernels.vector import trailing_zeros
 
 ONE = np.uint64(1)
@@ -24,12 +24,12 @@ CELL = np.uint32(17)  # a magnitude's exponent and six further bits are its cell
 CELLS = 1 << 14
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def order_bits(weights, row, bits, table, keys, ranks, places, costs):
     """Order the header's bits by |W_j|: places[s] has the one bit of a header that is at position s, and costs[s] is its cost. Beyond `bits` both are 0.
 
-    weights uint32 (n, fingerprint bits): W_j as the bits of float32, of which the header has columns 64 - bits to 63 · table uint32 (CELLS,), rising · keys, ranks uint32 (LANES,), scratch
-    places, costs uint32 (LANES,), written. Magnitudes that agree to 2^-18 go by bit. Cost: a comparison for every two lanes, 16 at a time.
+    weights uint32 (n, fingerprint bits): W_j as the bits of float32, of which the header has columns 64 - bits to 63 · table uint32 (CELLS,), rising · keys, ranks uint32 (LANES,),
+    scratch · places, costs uint32 (LANES,), written. Magnitudes that agree to 2^-18 go by bit. Cost: a comparison for every two lanes, 16 at a time.
     """
     magnitude_keys(weights, row * weights.shape[1] + LANES, bits, MAGNITUDE, keys)
     rank_lanes(keys, LANES, ranks, 0)
@@ -42,7 +42,7 @@ def order_bits(weights, row, bits, table, keys, ranks, places, costs):
         costs[s] = 0
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def flips_of(key, places):
     """The header bits that a subset flips."""
     chosen, flips = key & LOW, np.uint32(0)
@@ -52,13 +52,13 @@ def flips_of(key, places):
     return flips
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def moved(key, position, costs):
     """The subset with `position` replaced by the next one."""
     return (key ^ (np.uint64(3) << np.uint64(position))) + (np.uint64(costs[position + 1] - costs[position]) << HALF)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def children(key, bits, costs):
     """The left and the right child of a subset, 0 where there is none.
 
@@ -74,7 +74,7 @@ def children(key, bits, costs):
     return left, moved(key, gap - 1, costs)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def sink(heap, size, key):
     """Put a key at the root of a heap whose root is free, least key first."""
     at = 0
@@ -91,7 +91,7 @@ def sink(heap, size, key):
     heap[at] = key
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def rise(heap, size, key):
     """Add a key to a heap of `size` keys."""
     at = size
@@ -101,7 +101,7 @@ def rise(heap, size, key):
     heap[at] = key
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def likeliest(costs, bits, distance, count, heap, out):
     """Write the keys of the `count` likeliest subsets of 1 to `distance` of `bits` positions, in falling probability; return how many there were.
 
@@ -127,12 +127,12 @@ def likeliest(costs, bits, distance, count, heap, out):
     return written
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def pick(costs, places, chosen, count, keys, ranks, order, flips, row):
     """flips[row, 1:] = the header bits of the `count` subsets of least cost among `chosen`, in the order of `likeliest`.
 
-    chosen uint32 (up to 4096,): four positions, a byte each, the last lane for none, ascending as sets of bits · keys, ranks, order uint32 (room, a multiple of LANES), scratch; keys beyond
-    the chosen are all ones. Cost: a comparison for every two, 16 at a time.
+    chosen uint32 (up to 4096,): four positions, a byte each, the last lane for none, ascending as sets of bits · keys, ranks, order uint32 (room, a multiple of LANES), scratch;
+    keys beyond the chosen are all ones. Cost: a comparison for every two, 16 at a time.
     """
     for i in range(len(chosen)):
         four = chosen[i]
@@ -147,12 +147,12 @@ def pick(costs, places, chosen, count, keys, ranks, order, flips, row):
         flips[row, s + 1] = places[four & LANE] | places[four >> SECOND & LANE] | places[four >> THIRD & LANE] | places[four >> FOURTH]
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def list_flips(weights, rows, bits, distance, count, table, chosen, scratch, flips):
     """Write the header bits to flip for each of the rows: none, then the `count` likeliest subsets in falling probability; for rows[i] to flips[i, :].
 
-    weights, table: see `order_bits` · rows int64 · count at most the number of subsets · chosen: see `pick`; the subsets that can be among the likeliest, or none of them,
-    and the heap does it · scratch: keys, ranks, places, costs uint32 (LANES,), heap uint64 (count + distance + 1,), out uint64 (count,), and for `pick` keys, filled with ones, ranks, order
+    weights, table: see `order_bits` · rows int64 · count at most the number of subsets · chosen: see `pick`; the subsets that can be among the likeliest, or none of them, and the
+    heap does it · scratch: keys, ranks, places, costs uint32 (LANES,), heap uint64 (count + distance + 1,), out uint64 (count,), and the keys, ranks and order of `pick`
     flips uint32 (at least as many rows, count + 1).
     """
     keys, ranks, places, costs, heap, out, more_keys, more_ranks, order = scratch
@@ -168,7 +168,7 @@ def list_flips(weights, rows, bits, distance, count, table, chosen, scratch, fli
                     flips[i, s + 1] = flips_of(out[s], places)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(**LEAN)
 def find_ranks(weights, rows, wanted, bits, distance, table, scratch, out):
     """out[i] = the rank of the subset wanted[i] (uint32, header bits) among those of row rows[i], likeliest first: 0 for no bits, 1 for the likeliest subset.
 

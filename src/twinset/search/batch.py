@@ -87,7 +87,10 @@ def volatile_batch(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Candidates:
-    """The pairs (row of the batch, number in the store) that `volatile` finds; with `first`, a row that has found a match is not looked up in later chunks, nor is anything read after the last."""
+    """The pairs (row of the batch, number in the store) that `volatile` finds.
+
+    With `first`, a row that has found a match is not looked up in later chunks, and when all have one nothing more is read.
+    """
     store.check(batch)
     rows = np.flatnonzero(~batch.empty)
     bits = checked_header(batch.bits, distance, header_bits, len(rows))
@@ -111,7 +114,7 @@ def volatile_batch(
 def blocks_batch(
     store: Store, batch: Fingerprints, distance: int = 3, *, blocks: int = 4, header: int = 1, table: bool = True, threads: int | None = None, progress: Progress | None = None
 ) -> Candidates:
-    """The pairs (row of the batch, number in the store) that `blocks` finds: copies of the batch are sorted, and what is stored looks itself up in them. All pairs come, as in the paper."""
+    """The pairs (row of the batch, number in the store) that `blocks` finds: copies of the batch are sorted, and what is stored is looked up in them. All pairs come."""
     store.check(batch)
     search = Blocks(batch, distance, blocks=blocks, header=header, table=table)
     done, pieces = counted(progress, len(store)), []
@@ -147,9 +150,7 @@ def _tabulated(chunk: Chunk, bits: int) -> Runs:
     return Runs(heads, np.ascontiguousarray(chunk.words[:, 1:]), np.arange(len(chunk.numbers), dtype=np.uint32), table, bits)
 
 
-def _look_up(
-    runs: Runs, distance: int, words: Words, rows: Rows, lists: NDArray[np.uint32], asked: Rows, found: NDArray[np.uint8], first: bool, threads: int | None
-) -> list[Pair]:
+def _look_up(runs: Runs, distance: int, words: Words, rows: Rows, lists: NDArray[np.uint32], asked: Rows, found: NDArray[np.uint8], first: bool, threads: int | None) -> list[Pair]:
     """Pairs (row, place in the chunk)."""
     pieces = list[Pair]()
     rules = (first, OPEN, np.empty((0, words.shape[1]), np.uint64), NONE_GONE)
@@ -161,7 +162,7 @@ def _look_up(
             numbers, flips = rows[begin:end], lists[asked[begin:end]]
             owner, each, queries = np.repeat(np.arange(end - begin, dtype=np.uint32), flips.shape[1]), flips.reshape(-1), words[numbers]
             rest = runs, np.uint64(distance), rules, found, differing
-            pieces.extend(buffer.pieces(lambda i, left, right: hamming.look_up(queries, numbers, owner, each, i, len(each), *rest, left, right), len(each)))
+            pieces.extend(buffer.pieces(lambda i, left, right: hamming.look_up(queries, numbers, owner, each, i, len(each), *rest, left, right), len(each), runs.rows))
 
         return work
 

@@ -12,7 +12,7 @@ from twinset.kernels.hamming import LATER, OPEN, OTHERS, Runs
 from twinset.parallel import spread
 from twinset.rows import checked
 from twinset.search.candidates import Candidates, Progress, Rows, counted
-from twinset.search.runs import CHUNK, NONE_GONE, Buffer, Pair, Words, byte_count, checked_distance, chunks, log2, sort_runs, stored_rows
+from twinset.search.runs import CHUNK, NONE_GONE, Buffer, Pair, Words, byte_count, checked_distance, chunks, gathered, log2, sort_runs, stored_rows
 from twinset.sketch.fingerprints import Fingerprints
 
 WORD = 64
@@ -36,7 +36,9 @@ class Blocks:
         if not 1 <= blocks <= bits:
             raise BadOption(f"blocks is {blocks}; allowed: 1 to {bits}, the bits of a fingerprint")
         if not 1 <= header <= blocks - distance:
-            raise BadOption(f"header is {header} of {blocks} blocks; allowed at distance {distance}: from 1 up to blocks - distance = {blocks - distance}, so more than {distance} blocks")
+            raise BadOption(
+                f"header is {header} of {blocks} blocks; allowed at distance {distance}: from 1 up to blocks - distance = {blocks - distance}, so more than {distance} blocks"
+            )
         self.fingerprints, self.distance, self.first = fingerprints, distance, first
         self.blocks, self.header = blocks, header
         self._gone = NONE_GONE
@@ -68,14 +70,14 @@ class Blocks:
     def join(self, *, threads: int | None = None, progress: Progress | None = None) -> Candidates:
         """The pairs within the set; with `first`, for each row that has a match one of them."""
         asking = [self._asking(runs) for runs in self._runs]
-        return Candidates.gather(self._search(asking, len(self.fingerprints), OTHERS if self.first else LATER, threads, progress))
+        return gathered(self._search(asking, len(self.fingerprints), OTHERS if self.first else LATER, threads, progress))
 
     def query(self, new: Fingerprints, *, threads: int | None = None, progress: Progress | None = None) -> Candidates:
         """The pairs between the rows of `new` (left) and those of the set (right); with `first`, one for each row of `new` that has a match."""
         self.fingerprints.compatible(new)
         rows = np.flatnonzero(~new.empty)
-        asking = [(new.words, rows, moves) for moves in self._moves]
-        return Candidates.gather(self._search(asking, len(new), OPEN, threads, progress), ordered=True)
+        asking: list[Asking] = [(new.words, rows, moves) for moves in self._moves]
+        return gathered(self._search(asking, len(new), OPEN, threads, progress), ordered=True)
 
     def _sorted(self, table: bool, i: int) -> Runs:
         rows = stored_rows(self.fingerprints)
@@ -125,10 +127,12 @@ class Blocks:
 
                 def step(begin: int, left: Rows, right: Rows) -> tuple[int, int]:
                     if len(runs.table):
-                        return hamming.look_up(asked, numbers[first:last], EVERY, nothing, begin, last - first, runs, *rest, left, right)
-                    return hamming.search(asked, numbers[first:last], begin, last - first, runs, *rest, left, right)
+                        result: tuple[int, int] = hamming.look_up(asked, numbers[first:last], EVERY, nothing, begin, last - first, runs, *rest, left, right)
+                    else:
+                        result = hamming.search(asked, numbers[first:last], begin, last - first, runs, *rest, left, right)
+                    return result
 
-                pieces.extend(buffer.pieces(step, last - first))
+                pieces.extend(buffer.pieces(step, last - first, runs.rows))
                 done(last - first)
 
             return work

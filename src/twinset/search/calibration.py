@@ -115,4 +115,4 @@ def _exact(runs: Runs, queries: Words, flips: NDArray[np.uint32], distance: int,
     rules = (False, OPEN, np.empty((0, queries.shape[1]), np.uint64), NONE_GONE)
     rest = runs, np.uint64(distance), rules, np.zeros(len(queries), np.uint8), np.empty(queries.shape[1], np.uint64)
     places = np.arange(len(queries))
-    return buffer.pieces(lambda i, left, right: hamming.look_up(queries, places, owner, every, i, len(owner), *rest, left, right), len(owner))
+    return buffer.pieces(lambda i, left, right: hamming.look_up(queries, places, owner, every, i, len(owner), *rest, left, right), len(owner), runs.rows)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from twinset.errors import BadOption
 from twinset.kernels import hamming
 from twinset.kernels.hamming import Runs
-from twinset.search.candidates import Rows
+from twinset.search.candidates import Candidates, Rows
 from twinset.sketch.fingerprints import Fingerprints
 
 LINE = 8  # words of a cache line
 DIGIT = 11  # bits of a radix pass: 2048 places to write to stay in the first-level cache's reach
 CHUNK = 4096  # queries of a piece of work: tens of milliseconds at most
 ROOM = 1 << 14  # pairs of a thread's buffer; it grows when the pairs of one look-up do not fit
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 MOST_ROWS = (1 << 32) - 1  # rows are kept in 32 bits
 NONE_GONE = np.zeros(0, np.uint8)
 
@@ -49,16 +50,14 @@ def with_slack(words: Words) -> Words:
 
 
 def sort_runs(words: Words, rows: NDArray[np.uint32], bits: int, *, tabled: bool = True) -> Runs:
-    """Sort fingerprints (n, words) of these rows by their first `bits` bits, stably, and tabulate where each run of equal headers begins."""
-    heads, tails = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1:])
-    passes = -(-bits // DIGIT)
-    spare = (np.empty_like(heads), np.empty_like(tails), np.empty_like(rows)) if passes else ()
-    current, done = (heads, tails, rows), 0
+    """Sort fingerprints (n, words) of these rows by their first `bits` bits, stably, and tabulate where each run of equal headers begins. `words` and `rows` are used up."""
+    current = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1:]), rows
+    spare = np.empty_like(current[0]), np.empty_like(current[1]), np.empty_like(rows)
+    passes, done = -(-bits // DIGIT), 0
     for each in range(passes):
         digit = bits // passes + (each < bits % passes)
         hamming.spread_digit(*current, 64 - bits + done, digit, np.empty(1 << digit, np.int64), *spare)
-        fresh = tuple(np.empty_like(array) for array in spare) if current[2] is rows and each + 1 < passes else current
-        current, spare, done = spare, fresh, done + digit
+        current, spare, done = spare, current, done + digit
     table = np.zeros((1 << bits) + 1 if tabled else 0, np.uint32)
     if tabled:
         hamming.tabulate(current[0], len(rows), bits, table)
@@ -76,16 +75,28 @@ class Buffer:
     def __init__(self) -> None:
         self.left, self.right = np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
 
-    def pieces(self, step: Step, last: int) -> list[Pair]:
-        """Call step(first, left, right) -> (the next first, pairs written) from 0 until `last` is reached."""
+    def pieces(self, step: Step, last: int, rows: NDArray[np.uint32]) -> list[Pair]:
+        """Call step(first, left, right) -> (the next first, pairs written) from 0 until `last` is reached; what is written to the right are places of `rows`."""
         result, first = [], 0
         while first < last:
             first, count = step(first, self.left, self.right)
             if count:
-                result.append((self.left[:count].copy(), self.right[:count].copy()))
+                result.append((self.left[:count].copy(), rows[self.right[:count]].astype(np.int64)))
             elif first < last:
                 self.left, self.right = np.empty(2 * len(self.left), np.int64), np.empty(2 * len(self.left), np.int64)
         return result
+
+
+def gathered(pieces: list[Pair], *, ordered: bool = False) -> Candidates:
+    """As `Candidates.gather`, of rows that fit 32 bits: sorting one number for a pair is ten times faster than sorting two."""
+    left, right = (np.concatenate([np.zeros(0, np.int64), *(piece[side] for piece in pieces)]) for side in (0, 1))
+    if not ordered:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    both = np.sort(left.astype(np.uint64) << HALF | right.astype(np.uint64))
+    fresh = np.ones(len(both), bool)
+    fresh[1:] = both[1:] != both[:-1]
+    both = both[fresh]
+    return Candidates((both >> HALF).astype(np.int64), (both & LOW).astype(np.int64))
 
 
 def chunks(count: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from twinset.rows import checked
 from twinset.search.calibration import LEAST, Calibration, NearPairs, near_pairs
 from twinset.search.candidates import Candidates, Progress, Rows, counted
 from twinset.search.probes import Probes, as_words, cost_table
-from twinset.search.runs import NONE_GONE, Buffer, Pair, Words, byte_count, checked_distance, chunks, log2, sort_runs, stored_rows
+from twinset.search.runs import NONE_GONE, Buffer, Pair, Words, byte_count, checked_distance, chunks, gathered, log2, sort_runs, stored_rows
 from twinset.sketch.fingerprints import Fingerprints
 
 WORD = 64
@@ -58,9 +58,9 @@ class Volatile:
         for each in (fingerprints, self._asking):
             check_projections(each, self.header_bits)
         if self._asking.projections is None and (flips is None or probes is None):
-            raise BadInput("the fingerprints have no projections to calibrate with; allowed: SimHash.sketch(..., keep=True), a `sample` of queries that have them, or both `flips` and `probes`")
+            raise BadInput("no projections to calibrate with; allowed: SimHash.sketch(..., keep=True), a `sample` of queries that have them, or both `flips` and `probes`")
         if fingerprints.projections is None and flips is None:
-            raise BadInput("the fingerprints have no projections to learn the chances of flips from; allowed: SimHash.sketch(..., keep=True), or `flips`")
+            raise BadInput("no projections to learn the chances of flips from; allowed: SimHash.sketch(..., keep=True), or `flips`")
         self._runs = sort_runs(fingerprints.words[rows], rows, self.header_bits)
         self.flips = self._learned() if flips is None else flips
         self._probes = Probes(self.header_bits, distance, cost_table(self.flips))
@@ -108,13 +108,13 @@ class Volatile:
         rows = self._runs.rows.astype(np.int64)  # neighbours in this order share cache lines
         if len(self._gone):
             rows = rows[self._gone[rows] == 0]
-        return Candidates.gather(self._search(self.fingerprints, rows, OTHERS, threads, progress))
+        return gathered(self._search(self.fingerprints, rows, OTHERS, threads, progress))
 
     def query(self, new: Fingerprints, *, threads: int | None = None, progress: Progress | None = None) -> Candidates:
         """The pairs between the rows of `new` (left) and those of the set (right); with `first`, one for each row of `new` that finds a match."""
         self.fingerprints.compatible(new)
         check_projections(new, self.header_bits)
-        return Candidates.gather(self._search(new, np.flatnonzero(~new.empty), OPEN, threads, progress), ordered=True)
+        return gathered(self._search(new, np.flatnonzero(~new.empty), OPEN, threads, progress), ordered=True)
 
     def _search(self, new: Fingerprints, rows: Rows, which: int, threads: int | None, progress: Progress | None) -> list[Pair]:
         if self.probes and new.projections is None:
@@ -131,7 +131,7 @@ class Volatile:
 
             def look(asked: Words, numbers: Rows, active: Rows, flips: NDArray[np.uint32]) -> None:
                 owner, each = np.repeat(active.astype(np.uint32), flips.shape[1]), flips.reshape(-1)
-                pieces.extend(buffer.pieces(lambda i, left, right: hamming.look_up(asked, numbers, owner, each, i, len(each), *rest, differing, left, right), len(each)))
+                pieces.extend(buffer.pieces(lambda i, left, right: hamming.look_up(asked, numbers, owner, each, i, len(each), *rest, differing, left, right), len(each), self._runs.rows))
 
             def work(first: int, last: int) -> None:
                 numbers = rows[first:last]
