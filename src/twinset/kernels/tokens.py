@@ -13,7 +13,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 S32 = np.uint64(32)
-FREE, BELOW, ABOVE, USEFUL = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
+FREE, MET, USEFUL = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 @njit(nogil=True, cache=True)
@@ -78,22 +78,23 @@ def number(values, begins, ends, border, state, keys, labels, base, ids):
     """Number the useful among the values i of all rows, begins[r] <= i < ends[r]: base, base + 1 ... Returns how many there are.
 
     Writes ids[i] = the number of values[i], -1 if it is not useful. values uint64 (nnz,) · begins, ends int64 (rows,) · ids int (nnz,).
-    Scratch, of equal length, a power of two and more than the values: state uint8 (0 free, 1 and 2 the sides met, or once and twice, 3 useful), keys uint64, labels int32.
+    Scratch, of equal length, a power of two and more than the values: state uint8, keys uint64, labels int32.
     """
     mask = np.uint64(state.shape[0] - 1)
     state[:] = FREE
-    for r in range(begins.shape[0]):
-        side = BELOW if r < border else ABOVE
+    rows = begins.shape[0]
+    for k in range(rows):
+        r = (k + border) % rows  # what is below the border comes last, and is only looked up
         for i in range(begins[r], ends[r]):
             x = values[i]
             cell = ((x * FACTOR) >> S32) & mask
             while state[cell] != FREE and keys[cell] != x:
                 cell = (cell + ONE) & mask
-            if state[cell] == FREE:
+            if state[cell] != FREE and (border == 0 or r < border):
+                state[cell] = USEFUL
+            elif r >= border:
                 keys[cell] = x
-                state[cell] = side
-            else:
-                state[cell] = USEFUL if border == 0 else state[cell] | side
+                state[cell] = MET
             ids[i] = cell
     useful = 0
     for cell in range(state.shape[0]):
