@@ -13,6 +13,7 @@ from twinset.documents.shingles import Shingles, shingle
 from twinset.errors import TwinsetError
 from twinset.search.bands import Bands
 from twinset.search.blocks import Blocks
+from twinset.search.containment import ContainmentJoin
 from twinset.search.exact import ExactJoin
 from twinset.search.scan import Scan
 from twinset.search.volatile import Volatile
@@ -67,12 +68,18 @@ def alike(left: Shingles, right: Shingles, i: int, j: int) -> bool:
     return bool(a) and bool(b) and len(a & b) / len(a | b) >= THRESHOLD
 
 
+def holding(left: Shingles, right: Shingles, i: int, j: int) -> bool:
+    a, b = set(left.row(i).tolist()), set(right.row(j).tolist())
+    return bool(a) and bool(b) and len(a & b) >= THRESHOLD * min(len(a), len(b))
+
+
 def near(left: Any, right: Any, i: int, j: int) -> bool:
     return not left.empty[i] and not right.empty[j] and int(left.distance(i, j, right)[0]) <= 3
 
 
 CASES = {
     "exact": Case(lambda data: ExactJoin(data, THRESHOLD), shingled, alike),
+    "containment": Case(lambda data: ContainmentJoin(data, THRESHOLD), shingled, holding),
     "scan": Case(lambda data: Scan(data, THRESHOLD), sketched),
     "bands": Case(lambda data: Bands(data, THRESHOLD), sketched),
     "blocks": Case(lambda data: Blocks(data, 3), fingerprinted, near),
