@@ -129,4 +129,6 @@ def _everyday(encoding: str) -> frozenset[str]:
     standard, first, last = EASTERN[encoding]
     pairs = (bytes((lead, trail)) for lead in range(first, last + 1) for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF)))
     frequent = frozenset(text for pair in pairs if len(text := pair.decode(standard, "ignore")) == 1 and text > "\x7f")
+    if encoding == "gb18030":
+        frequent |= _everyday("big5hkscs")  # traditional characters are in it too
     return frequent | PUNCTUATION | (KANA if encoding in ("cp932", "euc_jp") else frozenset())

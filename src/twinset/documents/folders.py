@@ -81,8 +81,8 @@ def _inside(root: Path, ignored: Counter[str]) -> Iterator[Path]:
 
 
 def _is_link(path: Path, ignored: Counter[str]) -> bool:
-    found = path.is_symlink()
-    ignored[LINK] += found
+    if found := path.is_symlink():
+        ignored[LINK] += 1
     return found
 
 

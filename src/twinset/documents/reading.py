@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> None:
     answers.write(READY)
     answers.flush()
     for line in requests:
-        answer, content = attempt(*json.loads(line), limits)
+        path, suffix = json.loads(line)
+        answer, content = attempt(path, suffix, limits)
         answers.write(json.dumps(answer | {"bytes": len(content)}).encode() + b"\n" + content)
         answers.flush()
 

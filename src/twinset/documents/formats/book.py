@@ -6,8 +6,8 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from twinset.documents.confinement import Limits, Text, Unreadable, size_text
-from twinset.documents.formats import html
 from twinset.documents.formats.archive import Archive
+from twinset.documents.formats.html import visible
 from twinset.documents.formats.markup import walk
 
 CONTAINER = "META-INF/container.xml"
@@ -50,7 +50,7 @@ def read(file: BinaryIO, limits: Limits) -> Text:
     texts, size = [], 0
     for chapter in chapters:
         if chapter in archive:
-            texts.append(html.visible(archive.read(chapter)))
+            texts.append(visible(archive.read(chapter)))
             size += len(texts[-1])
             if size > limits.text:
                 raise Unreadable(f"holds more than {size_text(limits.text)} of text")

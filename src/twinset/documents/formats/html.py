@@ -3,6 +3,8 @@
 import re
 from typing import BinaryIO
 
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
 from twinset.documents.confinement import Limits, Text, Unreadable, size_text
 from twinset.documents.encodings import decode
 
@@ -77,14 +79,12 @@ def read(file: BinaryIO, limits: Limits) -> Text:
 
 def visible(data: bytes) -> str:
     """The visible text of a page. Blocks are on lines of their own; cells of a row are kept apart."""
-    from selectolax.lexbor import LexborHTMLParser
-
     declared = CHARSET.search(data[:PEEK])
     page = LexborHTMLParser(decode(data, declared[1].decode("ascii") if declared else None).text)
     out: list[str] = []
     node = page.root
     while node is not None:  # in document order without recursion: pages nest as deep as their authors like
-        tag = node.tag
+        tag = node.tag or ""
         if tag == "-text":
             out.append(SPACES.sub(" ", node.text_content or ""))
         elif not _unseen(node, tag):
@@ -94,15 +94,15 @@ def visible(data: bytes) -> str:
                 continue
         while node is not None and node.next is None:
             node = node.parent
-            out.append(_boundary(node.tag) if node is not None else "")
+            out.append(_boundary(node.tag or "") if node is not None else "")
         node = node.next if node is not None else None
     return LINE_ENDS.sub("\n", REPEATED.sub(" ", "".join(out))).strip()
 
 
-def _unseen(node: object, tag: str) -> bool:
+def _unseen(node: LexborNode, tag: str) -> bool:
     if tag in UNSEEN:
         return True
-    attributes = node.attributes  # type: ignore[attr-defined]
+    attributes = node.attributes
     return "hidden" in attributes or bool(HIDDEN.search(attributes.get("style") or ""))
 
 

@@ -20,6 +20,7 @@ NAMES = {
     **{"rtf": "Rich Text", "pptx": "a presentation (.pptx)", "epub": "an electronic book (.epub)"},
 }
 EXPECTED = {".txt": "text", ".md": "text", ".tex": "text", ".htm": "html"}  # other suffixes are the kind's own name
+OLDEST = (b"\xdb\xa5\x2d\x00", b"PO^Q`")  # Word 2, Word for DOS
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What stands at the beginning of files that hold no text for us.
 OTHERS = (
@@ -36,10 +37,7 @@ OTHERS = (
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
     (b"%!PS", "a PostScript document"),
-    (b"\xdb\xa5\x2d\x00", "a Word 2 document"),
-    (b"\x9b\xa5", "a Word 1 document"),
     (b"\x31\xbe\x00\x00", "a Write document"),
-    (b"PO^Q`", "a document of Word for DOS"),
     (b"MIME-Version:", "a web archive (.mht)"),
     (b"\x00\x01\x00\x00Standard", "an Access database"),
     (b"SQLite format 3", "an SQLite database"),
@@ -87,6 +85,8 @@ def _by_content(file: BinaryIO, head: bytes, limits: Limits) -> str | None:
         return _archive(Archive(file, limits))
     if head.startswith(OLE):
         return _streams(file)
+    if head.startswith(OLDEST):
+        return "doc"
     for start, name in OTHERS:
         if head.startswith(start):
             raise Unreadable(f"is {name}, not a document")

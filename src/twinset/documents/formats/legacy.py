@@ -20,17 +20,29 @@ Command = tuple[str, list[str], int]
 
 def convert(path: Path, limits: Limits) -> Text:
     """The text of a .doc file by the first converter that gives any. Starts processes: not for a confined worker."""
-    reasons = []
+    reasons: list[str] = []
     with tempfile.TemporaryDirectory(prefix="twinset-") as folder:
-        for name, converter in CONVERTERS:
-            if program := next(filter(None, map(shutil.which, name)), None):
-                try:
-                    if (text := converter(program, path, Path(folder), limits)).strip():
-                        return Text(text)
-                    reasons.append(f"{name[0]} finds no text")
-                except Unreadable as error:
-                    reasons.append(str(error))
-    raise Unreadable(f"is an older Word document that cannot be converted ({'; '.join(reasons)})" if reasons else MISSING)
+        for names, converter in CONVERTERS:
+            program = next(filter(None, map(shutil.which, names)), None)
+            if program is None or any("encrypted" in reason.lower() for reason in reasons):
+                continue
+            try:
+                if (text := converter(program, path, Path(folder), limits)).strip():
+                    return Text(text)
+                reasons.append(f"{names[0]} finds no text")
+            except Unreadable as error:
+                reasons.append(str(error).replace(str(path), "it"))
+    raise Unreadable(_failure(reasons))
+
+
+def _failure(reasons: list[str]) -> str:
+    if not reasons:
+        return MISSING
+    if any("encrypted" in reason.lower() for reason in reasons):
+        return "is encrypted: opening it needs a password"
+    if all(reason.endswith("finds no text") for reason in reasons):
+        return "has no text"
+    return f"is an older Word document that cannot be converted ({'; '.join(reasons)})"
 
 
 def _antiword(program: str, path: Path, folder: Path, limits: Limits) -> str:

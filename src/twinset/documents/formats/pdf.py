@@ -68,7 +68,9 @@ def join(pages: list[Page]) -> str:
     """The text of all pages without running lines and line-end hyphens. A hyphen stays in a word that is written with it elsewhere."""
     found = Counter(running for page in pages for running in {line.running() for line in page.lines if line.margin})
     enough = max(2, len(pages) / REPEATED)
-    text = "\n\n".join("\n".join(line.text for line in page.lines if not line.margin or found[line.running()] < enough) for page in pages)
+    text = _lay_out([[line.text for line in page.lines if not line.margin or found[line.running()] < enough] for page in pages])
+    if not WORD.search(text):  # nothing but running lines: then they are the text
+        text = _lay_out([[line.text for line in page.lines] for page in pages])
     compounds = set(COMPOUND.findall(text))
 
     def whole(split: re.Match[str]) -> str:
@@ -76,6 +78,10 @@ def join(pages: list[Page]) -> str:
         return compound if compound in compounds else split[1] + split[2]
 
     return SPLIT.sub(whole, text).replace("\ufffe", "-").replace("\x02", "-").replace("\x00", "")
+
+
+def _lay_out(pages: list[list[str]]) -> str:
+    return "\n\n".join("\n".join(lines) for lines in pages if lines)
 
 
 def _page(document: Any, number: int) -> Page:
