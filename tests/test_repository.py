@@ -28,15 +28,17 @@ LAYERS = {
     "search": {"kernels", "errors", "layout", "parallel", "rows", "config", "documents", "estimate", "sketch"},
     "pairing": {"errors", "parallel", "rows", "config", "documents", "estimate", "sketch", "search"},
     "grouping": {"kernels", "errors", "pairing"},
+    "passages": {"kernels", "errors", "config", "documents"},
     "comparing": {"config", "documents", "rows", "sketch"},
     "planning": {"estimate", "sketch"},
-    "pipeline": {"errors", "config", "parallel", "documents", "estimate", "sketch", "search", "pairing", "grouping"},
-    "report": {"errors", "layout", "documents", "estimate", "comparing", "pipeline"},
+    "pipeline": {"errors", "config", "parallel", "documents", "estimate", "sketch", "search", "pairing", "grouping", "passages", "kernels"},
+    "report": {"errors", "layout", "documents", "estimate", "comparing", "passages", "pipeline"},
     "studies": {"kernels", "layout", "config", "documents", "estimate", "sketch", "search"},
     "cli": {"errors", "config", "comparing", "planning", "pipeline", "report"},
+    "__main__": {"cli"},
 }
 LIGHT = {"numpy", "numba", "llvmlite", "pyarrow", "scipy", "matplotlib"}
-COMMANDS = [[], ["compare"], ["sketch"], ["dedup"], ["plan"]]
+COMMANDS = [[], ["compare"], ["scan"], ["dedup"], ["sketch"], ["plan"]]
 
 
 def imports(path):

@@ -110,6 +110,51 @@ def sketch(
 
 
 @app.command()
+def scan(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders and files: .txt .md .tex .html .pdf .docx .odt .rtf .pptx .epub .doc, and tables.")],
+    by: Annotated[str, typer.Option(help="Rank by containment, the share of one document that the other has, or by resemblance, the share of both.")] = "containment",
+    threshold: Annotated[float, typer.Option(help="List pairs from this value on.")] = 0.3,
+    ignore: Annotated[list[Path] | None, typer.Option(help="Template text, such as the call or the form: what documents share with it does not count.")] = None,
+    max_share: Annotated[float | None, typer.Option(help="Leave out shingles that are in more than this share of the documents, such as 0.05.")] = None,
+    old: Annotated[list[Path] | None, typer.Option(help="Older documents: new ones are compared with them too.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report for people into this .html file, which needs nothing else.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="Write the pairs into this .parquet, .csv or .jsonl file.")] = None,
+    anonymise: Annotated[bool, typer.Option("--anonymise", help="Show stable codes instead of names, in the report and everywhere else.")] = False,
+    limit: Annotated[int, typer.Option(help="Show so many pairs on the terminal; 0 for all.")] = 20,
+    text_column: Annotated[str | None, typer.Option(help="In tables, the column of the text; by default text, content, document or body.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="In tables, the column that names documents; by default id, or the row number.")] = None,
+    shingle: Shingle = Config.shingle,
+    case: Case = Config.case,
+    no_space: NoSpace = not Config.space,
+    threads: Threads = None,
+    fail: Annotated[bool, typer.Option("--fail-on-duplicates", help="Exit with 1 if any pair was found.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say which documents repeat one another, in whole or in part."""
+    from twinset.pipeline import scanning
+    from twinset.report import progress, scans, tables
+    from twinset.report.compiling import announced
+
+    tables.check_lists(pairs, report)
+    config = Config(shingle=shingle, case=case, space=not no_space)
+    columns: dict[str, Any] = {"text_column": text_column, "id_column": id_column}
+    with announced(), progress.stages() as move:
+        found = scanning.scan(paths, by=by, threshold=threshold, ignore=ignore or (), max_share=max_share, old=old or (), threads=threads, progress=move, config=config, **columns)
+        shown = scans.anonymised(found) if anonymise else found
+        if pairs is not None:
+            tables.write_pairs(shown, pairs)
+        if report is not None:
+            scans.write(found, report, anonymise=anonymise, progress=move)
+        listed = tables.scanned(shown, limit, report, pairs) if not _wants_json(as_json) else []
+    if _wants_json(as_json):
+        _print_json(tables.scanned_dict(shown))
+    else:
+        tables.show(*listed)
+    if fail and len(found):
+        raise typer.Exit(1)
+
+
+@app.command()
 def dedup(
     sources: Annotated[
         list[str], typer.Argument(metavar="IN...", help="Files of documents, globs, or folders: .parquet .jsonl .ndjson (.gz .zst) .csv .tsv .arrow, or as datasets saves them.")

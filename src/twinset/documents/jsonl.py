@@ -127,13 +127,6 @@ class JsonLines:
         return self._raw if codec is None else pa.CompressedInputStream(self._raw, codec)
 
 
-def write_lines(table: pa.Table, path: Path) -> None:
-    """Write a table as one JSON object in each line."""
-    with path.open("w", encoding="utf-8") as file:
-        for batch in table.to_batches(max_chunksize=PEEK * PEEK):
-            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
-
-
 def _extended(line: bytes, more: dict[str, Any]) -> bytes:
     """An object's line with further keys at its end."""
     body = line.rstrip()[:-1].rstrip()

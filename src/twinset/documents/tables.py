@@ -84,6 +84,11 @@ def source(path: str | Path, *, text_column: str | None = None, id_column: str |
     return Source(path, table, text, _column(path, table.schema, "id", (id_column or ID_NAME,)))
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file is a table of documents, by its name."""
+    return path.is_file() and any(path.name.lower().endswith(ending) for ending in READERS)
+
+
 def text_column_of(where: Path | str, schema: pa.Schema, asked: str | None = None) -> str:
     """The name of the text column: the one asked for, or the first of the usual names that is there. `where` is for messages."""
     text = _column(where, schema, "text", TEXT_NAMES if asked is None else (asked,))

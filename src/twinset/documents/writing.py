@@ -1,5 +1,6 @@
 """Files that appear whole or not at all."""
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -8,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from twinset.errors import BadInput
 
 TABLES = (".parquet", ".arrow")
+LISTS = (".parquet", ".csv", ".jsonl")
+LINES = 1 << 13  # rows made into lines at a time
 
 
 @contextmanager
@@ -47,6 +51,18 @@ def table_writer(path: str | Path, schema: pa.Schema) -> Iterator[Callable[[pa.R
                 yield writer.write_batch
         except OSError as error:
             raise BadInput(f"{path} cannot be written ({error}); allowed: a disk with room") from None
+
+
+def write_table(table: pa.Table, part: Path, ending: str) -> None:
+    """Write a table that is at hand as Parquet, CSV or JSON lines."""
+    if ending == ".parquet":
+        pq.write_table(table, part, compression="zstd")
+    elif ending == ".csv":
+        pc.write_csv(table, part)
+    else:
+        with part.open("w", encoding="utf-8") as file:
+            for batch in table.to_batches(max_chunksize=LINES):
+                file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
 
 
 def _open(path: Path, part: Path, schema: pa.Schema) -> Any:

@@ -77,7 +77,7 @@ def binomial(trials: int, p: float) -> Floats:
     """The probabilities of 0 to `trials` successes."""
     count = np.arange(trials + 1)
     if p <= 0 or p >= 1:
-        return (count == (0 if p <= 0 else trials)).astype(np.float64)
+        return np.asarray(count == (0 if p <= 0 else trials), np.float64)
     factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
     return np.asarray(np.exp(factorial[-1] - factorial - factorial[::-1] + count * math.log(p) + (trials - count) * math.log1p(-p)))
 

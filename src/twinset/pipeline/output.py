@@ -7,16 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pc
-import pyarrow.parquet as pq
 
 from twinset.documents.corpus import Corpus, copy_rows
-from twinset.documents.jsonl import write_lines
-from twinset.documents.writing import whole
+from twinset.documents.writing import LISTS, whole, write_table
 from twinset.errors import BadInput, BadOption
 
-ADDED = ("group", "keep", "witness", "resemblance")
-LISTS = (".parquet", ".csv", ".jsonl")
 Told = Callable[[int, int], None]
 
 
@@ -98,12 +93,7 @@ def _added(mine: pa.Table, names: pa.ChunkedArray) -> pa.Table:
 def _list(part: Path, ending: str, mine: pa.Table, names: pa.ChunkedArray, old: int) -> None:
     gone = np.flatnonzero(~mine["keep"].to_numpy())
     table = pa.table({"id": names.take(pa.array(gone + old)), "witness": names.take(mine["witness"].take(gone)), "resemblance": mine["resemblance"].take(gone)})
-    if ending == ".parquet":
-        pq.write_table(table, part, compression="zstd")
-    elif ending == ".csv":
-        pc.write_csv(table, part)
-    else:
-        write_lines(table, part)
+    write_table(table, part, ending)
 
 
 def _ending(path: Path) -> str:

@@ -1,12 +1,17 @@
 """Results for people: small tables and lines on a terminal."""
 
+from pathlib import Path
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from twinset.comparing import Comparison
+from twinset.documents.writing import LISTS, whole, write_table
+from twinset.errors import BadInput
 from twinset.estimate.planner import Choice, Plan
-from twinset.pipeline import Deduped, Sketched
+from twinset.pipeline import Deduped, Scanned, Sketched
 
 FACTOR = "storage factor: stored bits × variance at the threshold, lower is better"
 SAVING = "saving: bytes that 64-bit values need for the same error, over these bytes"
@@ -60,6 +65,51 @@ def deduped(done: Deduped, out: str) -> Table:
     if done.malformed:
         table.add_row("note", f"{done.malformed:,}", "malformed UTF-8 sequences were read as U+FFFD; the copies keep them as they are")
     return table
+
+
+def scanned(found: Scanned, limit: int, report: Path | None, pairs: Path | None) -> list[Table | Text]:
+    """The ranked pairs, and what could not be read."""
+    table = Table(box=None, header_style="bold", collapse_padding=True, pad_edge=False)
+    for heading in ("resem-\nblance", "of the\nleft", "of the\nright", "longest\npassage", "left", "right"):
+        table.add_column(heading, justify="left" if heading in ("left", "right") else "right", overflow="fold")
+    shown = len(found) if limit <= 0 else min(limit, len(found))
+    for i in range(shown):
+        hits = found.hits
+        longest = max((passage.words for passage in found.passages(i)), default=0)
+        shares = [f"{100 * float(column[i]):.0f} %" for column in (hits.resemblance, hits.containment_left, hits.containment_right)]
+        table.add_row(*shares, f"{longest:,}", *(Text(found.documents[int(side[i])].name) for side in (hits.pairs.left, hits.pairs.right)))
+    read = len(found.documents) - len(found.problems)
+    lines: list[Table | Text] = [
+        Text(f"{len(found):,} pairs of {read:,} documents with {found.by} {found.threshold:g} or more" + (f"; the first {shown} are shown" if shown < len(found) else ""))
+    ]
+    lines += [Text(f"{len(found.ignored):,} shingles of templates were left out")] if len(found.ignored) else []
+    lines += [Text(f"not read: {document.name}: {document.problem}") for document in found.problems]
+    lines += [Text(f"{what}: {path}") for what, path in (("report", report), ("pairs", pairs)) if path is not None]
+    return [table, *lines] if len(found) else lines
+
+
+def scanned_dict(found: Scanned) -> dict[str, Any]:
+    """The same for machines."""
+    about = {"documents": len(found.documents), "by": found.by, "threshold": found.threshold, "ignored_shingles": len(found.ignored), "about": found.about}
+    problems = [{"name": document.name, "problem": document.problem} for document in found.problems]
+    return about | {"certificate": found.certificate.to_dict(), "problems": problems, "pairs": found.table().to_pylist()}
+
+
+def check_lists(pairs: Path | None, report: Path | None) -> None:
+    """Refuse names of files that cannot be written, before any work."""
+    if pairs is not None and pairs.suffix not in LISTS:
+        raise BadInput(f"{pairs} ends in {pairs.suffix!r}; allowed for pairs: {', '.join(LISTS)}")
+    if report is not None and report.suffix != ".html":
+        raise BadInput(f"{report} ends in {report.suffix!r}; allowed for a report: .html")
+    for path in (pairs, report):
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise BadInput(f"{path} cannot be written; allowed: a file in a folder that exists")
+
+
+def write_pairs(found: Scanned, path: Path) -> None:
+    """Write the pairs, with the names of documents."""
+    with whole(path) as part:
+        write_table(found.table(), part, path.suffix)
 
 
 def show(*parts: Table | Text) -> None:

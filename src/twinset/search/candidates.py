@@ -26,7 +26,7 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.left)
 
-    def __getitem__(self, chosen: ArrayLike) -> "Candidates":
+    def __getitem__(self, chosen: NDArray[np.bool_] | Rows) -> "Candidates":
         return Candidates(self.left[chosen], self.right[chosen])
 
     @classmethod

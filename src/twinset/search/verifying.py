@@ -26,7 +26,7 @@ class Verified:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Verified":
+    def __getitem__(self, chosen: NDArray[np.bool_] | Rows) -> "Verified":
         return Verified(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
 
     def at(self, rows: Rows) -> "Verified":
