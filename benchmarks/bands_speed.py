@@ -1,12 +1,12 @@
 """`bands` against its bars, its peers, a boilerplate bucket and ten million rows.
 
-    pip install -e . -r benchmarks/requirements.txt && python benchmarks/bands_speed.py [join peers bucket scaling]
+    pip install -e . -r benchmarks/requirements.txt && python benchmarks/bands_speed.py [join bucket peers million scaling]
 
 Every measurement runs in a process of its own, after a small run that compiles; the best of two rounds counts. Memory is the peak of the resident set while
 joining, sketches and interpreter included. Verified means: at least THRESHOLD of the samples of a found pair agree, counted over the whole sketch, by every engine.
 
 join, bucket, scaling: minima are drawn directly, as a fifth of the rows would have them whose resemblance to one other row is uniform in 0.5 to 1; the others resemble none.
-peers: sets of 60 random 64-bit elements with the same planted pairs; each engine sketches them itself, and its time begins with the finished sketches.
+peers, million: sets of 60 random 64-bit elements with the same planted pairs; each engine sketches them itself, and its time begins with the finished sketches.
 """
 
 import argparse
@@ -25,6 +25,7 @@ RESULTS = Path(__file__).parent / "results" / "bands_speed.csv"
 SAMPLES, BANDS, ROWS, THRESHOLD, SIZE = 128, 16, 8, 0.8, 60
 PLANTED = 0.2
 STEP = 20_000
+SECTIONS = ["join", "bucket", "peers", "million", "scaling"]
 MEMBERS = 200_000
 FIELDS = ["section", "engine", "what", "rows", "threads", "seconds", "verified", "planted_found", "sketch_mb", "peak_mb", "note"]
 
@@ -255,7 +256,7 @@ PEERS = {
     "datasketch": datasketch, "pari": pari, "gaoya": gaoya, "rensa, flags only": rensa_flags, "FastSketchLSH, flags only": fastsketch_flags,
 }  # fmt: skip
 NOTES = {"pari": "chooses bands itself", "gaoya": "time includes sketching twice", "twinset, its own banding": "12 bands of 5"}
-MILLION = ("twinset", "twinset, its own banding", "FastSketchLSH", "rensa, flags only", "FastSketchLSH, flags only")
+MILLION = ("twinset", "twinset, its own banding", "FastSketchLSH", "rensa", "rensa, flags only", "FastSketchLSH, flags only")
 
 
 def peer(name: str, rows: int) -> dict[str, Any]:
@@ -275,7 +276,7 @@ def peer(name: str, rows: int) -> dict[str, Any]:
 
 def case(section: str, engine: str, what: str, rows: int, threads: int) -> dict[str, Any]:
     """One row of the table, measured here."""
-    if section == "peers":
+    if section in ("peers", "million"):
         return peer(engine, rows)
     bits, samples = what.split()[0], int(what.split()[1])
     place = {"none": {}, "shared": {"shared": 5}, "template": {"centre": 0.55}}[what.split()[2] if section == "bucket" else "none"]
@@ -283,9 +284,9 @@ def case(section: str, engine: str, what: str, rows: int, threads: int) -> dict[
 
 
 def cases(sections: list[str]) -> list[tuple[str, str, str, int, int]]:
-    every = [("join", "twinset", what, 10**6, threads) for what in ("64 128", "32 128", "8 128", "1.5 1024") for threads in (2, 1)]
+    every = [("join", "twinset", what, 10**6, 2) for what in ("64 128", "32 128", "8 128", "1.5 1024", "1 1024")] + [("join", "twinset", "64 128", 10**6, 1)]
     every += [("bucket", "twinset", f"64 128 {kind}", 10**6, 2) for kind in ("none", "shared", "template")]
-    every += [("peers", name, "64 128", rows, 2) for rows in (10**5, 10**6) for name in PEERS if rows == 10**5 or name in MILLION]
+    every += [("peers", name, "64 128", 10**5, 2) for name in PEERS] + [("million", name, "64 128", 10**6, 2) for name in MILLION]
     every += [("scaling", "twinset", "8 128", rows, 2) for rows in (10**5, 316_228, 10**6, 3_162_278, 10**7)]
     return [each for each in every if each[0] in sections]
 
@@ -300,13 +301,13 @@ def fresh(each: tuple[str, str, str, int, int]) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", help="join, bucket, peers, scaling; all of them by default")
+    parser.add_argument("sections", nargs="*", help=f"{', '.join(SECTIONS)}; all of them by default")
     parser.add_argument("--case", help="measure one row here and print JSON; what the processes are started with")
     options = parser.parse_args()
     if options.case:
         print(json.dumps(case(*json.loads(options.case))))
         return 0
-    sections = options.sections or ["join", "bucket", "peers", "scaling"]
+    sections = options.sections or SECTIONS
     before = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
     rows = [row for row in before if row["section"] not in sections]
     for each in cases(sections):

@@ -7,10 +7,14 @@ in the band exactly when no plane of these blocks differs under the masks. An en
 import numpy as np
 from numba import njit
 
+from twinset.kernels.probing import prefetch
+
 ZERO, LOW = np.uint64(0), np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 BYTE = np.uint64(255)
 DIGITS = np.array([32, 40, 48, 56], np.uint64)
+AHEAD = 16  # rows between the one whose words are asked of the memory and the one at work
+LINE = 8  # words of a cache line
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -24,7 +28,12 @@ def band_keys(words, rows, first, last, blocks, begins, masks, bands, salts, out
     each block · masks uint64, bands int64 (slices,): the samples and the band of each · salts uint64 (words,) · out uint64 (bands, rows).
     Cost: slices * planes for a row, a vector of planes at a time.
     """
+    flat, width = words.reshape(-1), words.shape[1]
     for i in range(first, last):
+        ahead = rows[min(i + AHEAD, last - 1)] * width
+        for t in range(blocks.shape[0]):
+            for line in range(0, blocks[t, 1], LINE):
+                prefetch(flat, ahead + blocks[t, 0] + line)
         for j in range(out.shape[0]):
             out[j, i] = ZERO
         for t in range(blocks.shape[0]):
@@ -40,8 +49,10 @@ def band_keys(words, rows, first, last, blocks, begins, masks, bands, salts, out
 
 @njit(nogil=True, cache=True)
 def _hash(planes, mask, salts):
+    """The sum over one slice. Its index is unsigned, because one that may be negative hinders vectors."""
     total = ZERO
-    for p in range(planes.shape[0]):
+    for plane in range(planes.shape[0]):
+        p = np.uint64(plane)
         part = planes[p] & mask
         total += (((part & LOW) + (salts[p] & LOW)) & LOW) * (((part >> HALF) + (salts[p] >> HALF)) & LOW)
     return total
@@ -115,9 +126,12 @@ def collapse(words, entries, first, last, leaders):
         row = np.int64(entries[i] & LOW)
         if i == first or entries[i] >> HALF != entries[i - 1] >> HALF:
             leader = row
-        same = True
-        for w in range(words.shape[1]):
-            if words[row, w] != words[leader, w]:
-                same = False
-                break
-        leaders[row] = leader if same else row
+        leaders[row] = leader if row == leader or _equal(words[row], words[leader]) else row
+
+
+@njit(nogil=True, cache=True)
+def _equal(one, other):
+    for w in range(one.shape[0]):  # noqa: SIM110 - a loop that Numba compiles
+        if one[w] != other[w]:
+            return False
+    return True

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from twinset.kernels.agreement import TOGETHER, WIDE
+from twinset.kernels.probing import prefetch
 from twinset.kernels.scanning import _near
 from twinset.kernels.vector import count_ones, trailing_zeros
 
@@ -19,6 +20,8 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)
 HEAD = 4  # planes of a head, at most: unrelated samples agree in it once in 16 times
+AHEAD = 16  # entries between the one whose row is asked of the memory and the bucket at work
+LINE, MOST = 8, 256  # words of a cache line, and of a row that are asked for at most
 FEW = 512  # a bucket of so many pairs is compared in place; the columns of a larger one are copied to a tile first
 
 
@@ -29,8 +32,8 @@ def _differing(a, i, b, j, blocks, most, differing):
     for t in range(blocks.shape[0]):
         word, planes = blocks[t, 0], min(blocks[t, 1], most)
         difference = ZERO
-        for w in range(word, word + planes):
-            difference |= a[i + w] ^ b[j + w]
+        for p in range(planes):  # unsigned, because an index that may be negative hinders vectors
+            difference |= a[np.uint64(i + word + p)] ^ b[np.uint64(j + word + p)]
         differing[t] = difference
         total += np.int64(count_ones(difference))
     return total
@@ -122,6 +125,17 @@ def _join_few(entries, first, split, last, band, left, right, width, shift, rule
 
 
 @njit(nogil=True, cache=True)
+def _ask(entry, left, right, width, shift):
+    """Ask the memory for the words of an entry's row."""
+    row = np.int64(entry & LOW)
+    for line in range(0, min(width, MOST), LINE):
+        if row < shift or shift == 0:
+            prefetch(left, row * width + line)
+        else:
+            prefetch(right, (row - shift) * width + line)
+
+
+@njit(nogil=True, cache=True)
 def join_buckets(entries, place, row, last, band, left, right, width, shift, rule, scratch, out, large, found):
     """Write the pairs of every bucket of sorted entries[place:last]; return where to go on: (place, row, pairs written, large buckets found).
 
@@ -129,11 +143,16 @@ def join_buckets(entries, place, row, last, band, left, right, width, shift, rul
     less `shift` of `right`, the others those of `left`, and only pairs of one of each count. Buckets of more columns than the tile holds are only noted, in
     large int64 (>= buckets of that size, 2): first and last place. `row` is where in the bucket at `place` to begin; `rule` to `out` as in join_block, out (>= FEW,).
     """
-    columns, written = scratch[0].shape[0] * WIDE, 0
+    columns, written, asked = scratch[0].shape[0] * WIDE, 0, place
     while place < last:
         end = place + 1
         while end < last and entries[end] >> HALF == entries[place] >> HALF:
             end += 1
+        while asked < min(end + AHEAD, last - 1):
+            if entries[asked] >> HALF == entries[asked + 1] >> HALF:
+                _ask(entries[asked], left, right, width, shift)
+                _ask(entries[asked + 1], left, right, width, shift)
+            asked += 1
         split = end
         if shift > 0:
             split = place
