@@ -21,6 +21,7 @@ from twinset.errors import BadOption
 from twinset.parallel import thread_count
 
 AHEAD = 8  # files for each worker that may be read before the caller asks for them
+WORKER = "twinset.documents.reading"
 USUAL = Limits()
 START = 120.0  # seconds within which a worker must be ready, on the busiest machine
 
@@ -83,7 +84,7 @@ class Worker:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         limits = [str(value) for value in (self.limits.seconds, self.limits.memory, self.limits.text, self.limits.input)]
-        command = [sys.executable, "-P", "-W", "ignore", "-m", "twinset.documents.reading", *limits]  # -P: nothing is imported from the folder we are in
+        command = [sys.executable, "-P", "-W", "ignore", "-m", WORKER, *limits]  # -P: nothing is imported from the folder we are in
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         timer = Timer(START, process.kill)
         timer.start()
