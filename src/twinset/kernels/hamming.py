@@ -15,7 +15,7 @@ from twinset.kernels.vector import count_ones, trailing_zeros
 ONE = np.uint64(1)
 EIGHT = 8  # words in a cache line
 LINES = 7  # clears the place within a line: x & ~LINES
-AHEAD = 24  # look-ups between asking for a slot of the table and asking for its run, and again between that and scanning it
+AHEAD = 16  # look-ups between asking for a slot of the table and asking for its run, and again between that and scanning it
 ASKED = 4  # cache lines of a run that are asked for; the machine itself fetches the rest of a long run
 OPEN, OTHERS, LATER = 0, 1, 2  # which rows answer: all; all but the query's own; those of a higher number
 
