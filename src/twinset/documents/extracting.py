@@ -23,6 +23,7 @@ from twinset.parallel import thread_count
 AHEAD = 8  # files for each worker that may be read before the caller asks for them
 WORKER = "twinset.documents.reading"
 USUAL = Limits()
+ABORTS = ("SIGABRT", "SIGTRAP", "SIGILL")
 START = 120.0  # seconds within which a worker must be ready, on the busiest machine
 
 __all__ = ["Extracted", "Limits", "extract"]
@@ -79,8 +80,12 @@ class Worker:
         code = process.wait()
         self._process = None
         late = late or signal_name(code) == "SIGXCPU"
-        problem = f"took more than {self.limits.seconds:g} s to read" if late else f"crashed its reader ({signal_name(code)})"
+        problem = f"took more than {self.limits.seconds:g} s to read" if late else f"crashed its reader ({signal_name(code)}){self._guess(code)}"
         return {"problem": problem, "note": None, "convert": False, "again": not late}
+
+    def _guess(self, code: int) -> str:
+        """Libraries that get no more memory abort."""
+        return f": perhaps it needs more than {size_text(self.limits.memory)} of memory" if signal_name(code) in ABORTS else ""
 
     def _start(self) -> "subprocess.Popen[bytes]":
         limits = [str(value) for value in (self.limits.seconds, self.limits.memory, self.limits.text, self.limits.input)]
