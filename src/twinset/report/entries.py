@@ -45,7 +45,7 @@ class PairEntry:
 
 @dataclass(frozen=True)
 class ReportData:
-    """All that a report says. Pairs are shown in the order given until the reader sorts them."""
+    """All that a report says. Until the reader sorts them otherwise, pairs are listed by what `by` says, the highest first."""
 
     documents: tuple[DocumentEntry, ...]
     pairs: tuple[PairEntry, ...]

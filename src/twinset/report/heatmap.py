@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from html import escape
+from itertools import pairwise
 
 from twinset.report.entries import ReportData
 from twinset.report.summary import share, whole_number
@@ -11,7 +12,7 @@ SMALL = 3  # documents in a group that is worth a matrix of its own
 SHOWN = 24  # matrices of groups
 STEPS = (0.3, 0.5, 0.7, 0.85, 0.95)  # where the shade changes
 NUMBERED = 24  # documents in a matrix whose cells say their number too
-LABEL = 34  # characters of a name beside a matrix
+LABEL = 32  # letters of a name beside a matrix
 
 Cells = dict[tuple[int, int], tuple[float, int]]
 Group = tuple[int, list[int]]  # its number, and its documents
@@ -61,7 +62,7 @@ def _how() -> str:
 
 def _key() -> str:
     bounds = (0.0, *STEPS, 1.0)
-    names = [f"{100 * low:.0f}–{100 * high:.0f}\u00a0%" for low, high in zip(bounds, bounds[1:], strict=False)]
+    names = [f"{100 * low:.0f}–{100 * high:.0f}\u00a0%" for low, high in pairwise(bounds)]
     return '<ul class="key">' + "".join(f'<li><i class="h{i}"></i>{name}</li>' for i, name in enumerate(names)) + "</ul>"
 
 
@@ -75,7 +76,7 @@ def _matrix(data: ReportData, members: list[Group], cells: Cells) -> str:
     """One row and one column for each document, group after group."""
     order = [d for _, group in members for d in group]
     size = 36 if len(order) <= 12 else 28 if len(order) <= NUMBERED else 15
-    margin, top = 8 * LABEL, 24
+    margin, top = 44 + 7 * max(_width(_short(data.documents[d].name)) for d in order), 24
     side = size * len(order)
     parts = [f'<svg class="matrix" viewBox="0 0 {margin + side + 2} {top + side + 2}" width="{margin + side + 2}" height="{top + side + 2}" role="group" aria-label="Matrix">']
     for i, d in enumerate(order):
@@ -105,13 +106,12 @@ def _cell(data: ReportData, row: int, column: int, cell: tuple[float, int], x: i
 def _short(name: str) -> str:
     """A name's end tells more than its beginning, which may be a folder."""
     short = name.replace("\\", "/").rsplit("/", 1)[-1]
-    wide = sum(1 + (ord(c) > 0x2E80) for c in short)
-    if wide <= LABEL - 4:
+    if _width(short) <= LABEL:
         return short
-    kept, width = "", 1
-    for c in short:
-        width += 1 + (ord(c) > 0x2E80)
-        if width > LABEL - 4:
-            break
-        kept += c
-    return f"{kept}…"
+    kept = next(i for i in range(len(short)) if _width(short[: i + 1]) >= LABEL)
+    return f"{short[:kept]}…"
+
+
+def _width(text: str) -> int:
+    """In letters: an ideograph is as wide as two."""
+    return sum(1 + (ord(c) > 0x2E80) for c in text)

@@ -24,7 +24,7 @@ from twinset.report.entries import DocumentEntry, PairEntry, ReportData
 __all__ = ["DocumentEntry", "PairEntry", "ReportData", "anonymised", "code", "page", "write_report"]
 
 SCRIPTS = ("data.js", "list.js", "marks.js", "pair.js", "main.js")
-UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"} | {c: "\\ufffd" for c in range(0xD800, 0xE000)}  # what JSON within HTML may not hold as it is
+UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"} | dict.fromkeys(range(0xD800, 0xE000), "\\ufffd")  # what JSON within HTML may not hold as it is
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no letters that look like digits or like each other
 CODE = 10  # letters of a code, five bits each
 

@@ -74,7 +74,7 @@ function row(place) {
   bar.firstChild.style.width = `${100 * data.resemblance[i]}%`;
   const cells = {
     names: [element("span", { class: "name", title: nameOf(data.left[i]) }, nameOf(data.left[i])), element("span", { class: "name", title: nameOf(data.right[i]) }, nameOf(data.right[i]))],
-    resemblance: [element("b", {}, share(data.resemblance[i])), bar, ...(high - low > 0.0005 ? [element("small", {}, `${share(low)} to ${share(high)}`)] : [])],
+    resemblance: [element("b", {}, share(data.resemblance[i])), bar, ...(high - low > 0.0005 ? [element("small", {}, `${share(low).slice(0, -2)}–${share(high)}`)] : [])],
     containment: [element("span", {}, share(data.containment_left[i])), element("span", {}, share(data.containment_right[i]))],
     longest: [element("span", {}, data.longest[i] ? words(data.longest[i]) : "–")],
     group: [element("span", {}, data.group[i] === null ? "–" : String(data.group[i]))],

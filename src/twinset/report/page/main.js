@@ -20,7 +20,7 @@ function route() {
   document.body.classList.toggle("reading", opened);
   if (opened) {
     show(i);
-    at("pair-title").focus({ preventScroll: true });
+    panes.left.focus({ preventScroll: true });
   } else if (view.pair >= 0) {
     const place = list.order.indexOf(view.pair);
     view.pair = -1;
@@ -30,10 +30,28 @@ function route() {
   }
 }
 
+// The heads of the columns stay below the tools, however high these are.
+function fit() {
+  document.documentElement.style.setProperty("--tools", `${document.querySelector(".tools").offsetHeight}px`);
+  draw();
+}
+
+// On paper: every row, and what was folded away.
+function forPrint(begins) {
+  list.whole = begins;
+  draw();
+  for (const made of document.querySelectorAll("details")) {
+    if (begins) made.dataset.open = made.open;
+    made.open = begins || made.dataset.open === "true";
+  }
+}
+
 function start() {
   document.querySelector(".pairs").hidden = data.left.length === 0;
+  document.body.classList.toggle("ungrouped", !COLUMNS.some(column => column.key === "group"));
   heads();
   select();
+  fit();
   at("filter").addEventListener("submit", event => event.preventDefault());
   at("filter").addEventListener("input", () => {
     for (const output of at("filter").querySelectorAll("output")) output.textContent = `${at(output.htmlFor.value).value}\u00a0%`;
@@ -54,9 +72,9 @@ function start() {
   });
   watchPanes();
   addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
-  addEventListener("resize", () => requestAnimationFrame(draw));
-  addEventListener("beforeprint", () => { list.whole = true; draw(); });
-  addEventListener("afterprint", () => { list.whole = false; draw(); });
+  addEventListener("resize", () => requestAnimationFrame(fit));
+  addEventListener("beforeprint", () => forPrint(true));
+  addEventListener("afterprint", () => forPrint(false));
   addEventListener("hashchange", route);
   route();
 }

@@ -21,7 +21,7 @@ function show(i) {
   }
   legend();
   const place = list.order.indexOf(i);
-  at("number").textContent = place < 0 ? "" : `${whole(place + 1)} of ${whole(list.order.length)}`;
+  at("number").textContent = place < 0 ? "" : `${whole(place + 1)} of ${whole(list.order.length)} pairs`;
   at("before").disabled = place <= 0;
   at("after").disabled = place < 0 || place + 1 >= list.order.length;
   where();
@@ -33,7 +33,7 @@ function facts(i) {
   const range = high - low > 0.0005 ? ` (${share(low)} to ${share(high)})` : "";
   const count = view.passages.length;
   const shared = view.passages.reduce((sum, passage) => sum + passage.words, 0);
-  const passages = count ? `${whole(count)} ${count === 1 ? "passage" : "passages"} of ${words(shared)} in all, the longest ${words(data.longest[i])}` : "no passage in common";
+  const passages = count ? `${passageCount(count)} of ${words(shared)}${count === 1 ? "" : ` in all, the longest ${words(data.longest[i])}`}` : "no passage in common";
   return `Resemblance ${share(data.resemblance[i])}${range}; ${passages}.`;
 }
 
@@ -46,9 +46,11 @@ function legend() {
   at("legend").replaceChildren(...entries.map(([kind, text]) => element("li", {}, element("span", { class: kind }, "Abc"), ` ${text}`)));
 }
 
+const passageCount = count => (count ? `${whole(count)} ${count === 1 ? "passage" : "passages"}` : "No passage");
+
 function where() {
   const count = view.passages.length;
-  at("where").textContent = !count ? "No passage" : view.current < 0 ? words(count).replace(data.unit, "passages").replace(/^1 .*/, "1 passage") : `Passage ${view.current + 1} of ${count}`;
+  at("where").textContent = view.current >= 0 ? `Passage ${view.current + 1} of ${count}` : passageCount(count);
   at("next").disabled = at("previous").disabled = !count;
 }
 
