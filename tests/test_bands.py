@@ -176,6 +176,12 @@ def test_refuted_pairs_are_those_that_differ_too_much(bits, samples):
     assert len(allowed) < len(twin(data, searcher.banding))
 
 
+def test_a_miss_smaller_than_a_float_can_tell_refutes_nothing_at_the_threshold():
+    data = families(200, "8", 128, 4)
+    room = Bands(data, 0.8, miss=1e-15).room
+    assert Bands(data, 0.8).room < room <= Bands(data, 0.8, miss=1e-30).room <= 128
+
+
 @pytest.mark.parametrize(("bits", "samples"), [("64", 128), ("2", 256), ("1.5", 512), ("1/2", 512)])
 @pytest.mark.parametrize("R", [0.5, 0.7, 0.8, 0.9])
 def test_the_curve_is_what_is_found(bits, samples, R):

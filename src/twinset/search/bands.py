@@ -66,7 +66,7 @@ class Bands:
         if self.banding.layout.components != layout.components:
             raise BadOption(f"the banding is for layout {self.banding.layout.text!r} of {self.banding.layout.samples} samples; allowed: {layout.text!r} of {layout.samples}")
         passed = differing_cdf(layout.components, threshold, self.density)
-        self.room = int(np.argmax(passed >= 1 - miss / 2)) if miss else layout.samples
+        self.room = min(int(np.searchsorted(passed, 1 - miss / 2)), layout.samples) if miss else layout.samples
         self._slices = Slices(layout, banded_samples(self.banding), self.room)
 
     @property
