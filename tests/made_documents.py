@@ -8,8 +8,12 @@ from twinset.documents.folders import File
 
 # Namespaces as the formats write them, without the scheme, which no part of twinset looks at.
 W = 'xmlns:w="schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="schemas.openxmlformats.org/markup-compatibility/2006"'
-P = 'xmlns:p="schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="schemas.openxmlformats.org/officeDocument/2006/relationships"'
-ODF = 'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+P = (
+    'xmlns:p="schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="schemas.openxmlformats.org/drawingml/2006/main" '
+    'xmlns:r="schemas.openxmlformats.org/officeDocument/2006/relationships"'
+)
+URN = "urn:oasis:names:tc:opendocument:xmlns"
+ODF = f'xmlns:office="{URN}:office:1.0" xmlns:text="{URN}:text:1.0" xmlns:draw="{URN}:drawing:1.0"'
 RELATIONS = 'xmlns="schemas.openxmlformats.org/package/2006/relationships"'
 
 

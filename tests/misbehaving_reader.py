@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from twinset.documents import reading
 from twinset.documents.confinement import Text
@@ -37,7 +38,7 @@ DEEDS = {
     "grow": grow,
     "recur": recur,
     "fail": lambda: 1 // 0,
-    "write": lambda: open(os.environ["TARGET"], "w"),
+    "write": lambda: Path(os.environ["TARGET"]).write_text("x"),
     "connect": lambda: socket.create_connection(("127.0.0.1", 9)),
     "resolve": lambda: socket.getaddrinfo("example.org", 80),
     "start": lambda: subprocess.run(["true"], check=True),

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import made_documents as made
@@ -127,3 +128,14 @@ def test_bad_options_are_refused_at_once(options, message):
 def test_too_little_memory_to_start_is_the_users_to_change(tmp_path):
     with pytest.raises(BadOption, match=r"memory is 1 MB, and with it a reader does not start"):
         list(extract([made.file(tmp_path, "a.txt", b"x")], limits=Limits(memory=1 << 20)))
+
+
+@pytest.mark.parametrize(
+    "name", ["sand-filters-2025.docx", "bark-beetles.txt", "dialect-recordings-zh.txt", "night-trains.pdf", "paddy-methane-2025-zh.docx", "account-books.docx"]
+)
+def test_the_examples_hold_what_was_written(name):
+    """Every word of the texts that tools/make_proposals.py set, once each, whatever the format."""
+    source = EXAMPLES.parent / "tools/proposals" / f"{name.partition('.')[0]}.txt"
+    wanted = [word for line in source.read_text(encoding="utf-8").splitlines() if not line.startswith("## ") for word in re.findall(r"\w+", line)]
+    (found,) = extract(documents([EXAMPLES / "proposals" / name]))
+    assert not Counter(wanted) - Counter(re.findall(r"\w+", found.text))

@@ -126,7 +126,8 @@ def test_pptx_in_the_order_shown():
 def test_odt_paragraphs_notes_and_boxes():
     body = (
         "<text:h>Ti<text:span>tle</text:span></text:h><text:p>be<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>note</text:p></text:note-body></text:note>"
-        "fore<text:s text:c='2'/>x<text:tab/>y</text:p><text:tracked-changes><text:p>no</text:p></text:tracked-changes><text:p>a<office:annotation><text:p>no</text:p></office:annotation>b</text:p>"
+        "fore<text:s text:c='2'/>x<text:tab/>y</text:p>"
+        "<text:tracked-changes><text:p>no</text:p></text:tracked-changes><text:p>a<office:annotation><text:p>no</text:p></office:annotation>b</text:p>"
     )
     assert words(opendocument, made.odt(body)) == "Title before x y note ab"
 

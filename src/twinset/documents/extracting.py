@@ -20,7 +20,7 @@ from twinset.documents.reading import READY
 from twinset.errors import BadOption
 from twinset.parallel import thread_count
 
-AHEAD = 8  # files for each worker that may be read before the caller asks for them
+AHEAD = 4  # files for each worker that may be read before the caller asks for them
 WORKER = "twinset.documents.reading"
 USUAL = Limits()
 ABORTS = ("SIGABRT", "SIGTRAP", "SIGILL")
@@ -46,6 +46,7 @@ class Worker:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.served = 0
+        self.closed = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, file: File) -> tuple[dict[str, Any], str]:
@@ -81,7 +82,7 @@ class Worker:
         self._process = None
         late = late or signal_name(code) == "SIGXCPU"
         problem = f"took more than {self.limits.seconds:g} s to read" if late else f"crashed its reader ({signal_name(code)}){self._guess(code)}"
-        return {"problem": problem, "note": None, "convert": False, "again": not late}
+        return {"problem": problem, "note": None, "convert": False, "again": not (late or self.closed)}
 
     def _guess(self, code: int) -> str:
         """Libraries that get no more memory abort."""
@@ -104,6 +105,11 @@ class Worker:
             timer.cancel()
         self._process, self.served = process, 0
         return process
+
+    def close(self) -> None:
+        """End the process and start no other, also when another thread waits for an answer."""
+        self.closed = True
+        self.stop()
 
     def stop(self) -> None:
         """End the process, if there is one."""
@@ -146,7 +152,7 @@ def _extract(files: Sequence[File], count: int, limits: Limits, progress: Callab
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in team:
-            worker.stop()
+            worker.close()
 
 
 def _read(file: File, idle: "SimpleQueue[Worker]", limits: Limits) -> Extracted:
