@@ -137,6 +137,20 @@ class Shingler:
         sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, _, sizes in pieces)])
         return Shingles(np.concatenate([np.zeros(0, np.uint64), *(values for _, values, _ in pieces)]), np.cumsum(sizes))
 
+    def shingle_into(self, texts: Column, values: NDArray[np.uint64], offsets: NDArray[np.int64], threads: int | None = None) -> None:
+        """Write the shingle set of document d to values[offsets[d]:offsets[d + 1]]: for texts whose sizes are known."""
+
+        def prepare() -> Callable[[int, int], None]:
+            work = self.prepare(texts)
+
+            def write(first: int, last: int) -> None:
+                for row, piece in work(first, last):
+                    values[offsets[row] : offsets[row + len(piece)]] = piece.values
+
+            return write
+
+        spread(ranges(texts.offsets, STEP, 1 << 16), prepare, threads)
+
     def _make_room(self, room: "_Room", texts: Column, first: int, last: int) -> None:
         longest, columns = kernels.scratch_room(*texts, first, last, tables(self.config.case))
         text = int(texts.offsets[last] - texts.offsets[first])

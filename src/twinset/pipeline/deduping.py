@@ -36,7 +36,7 @@ from twinset.sketch.sketches import Sketches
 Progress = Callable[[str, int, int], None]  # stage, units done, units in all
 Rows = NDArray[np.int64]
 LAYOUT: dict[str, Any] = {"bits": "8", "samples": 128}
-SHARE = 0.25  # of the memory allowed, for shingles that are being verified
+SHARE = 0.17  # of the memory allowed, for shingles that are being verified
 MEMORY = 4 << 30
 SPARE = 1.1
 LEVEL = 0.95
@@ -181,7 +181,7 @@ class Deduper:
             mine = Candidates(pairs.left[first:last], pairs.right[first:last])
             wanted = np.zeros(len(gathered.sizes), bool)
             wanted[mine.left] = wanted[mine.right] = True
-            shingles = shingled(self.corpus, self.config, wanted, threads=self.threads, told=lambda read, total: None)
+            shingles = shingled(self.corpus, self.config, wanted, gathered.sizes, threads=self.threads)
             place = np.cumsum(wanted) - 1
             near = Candidates(place[mine.left], place[mine.right])
             found = by_counting(shingles, near, shingles.shared(near.left, near.right, threads=self.threads), self.rule.threshold)

@@ -57,15 +57,15 @@ def _sketched(sketcher: MinHash, texts: Column, file: int, first: int, threads: 
     return counts | {"words": found.words, "digests": digests, "malformed": np.array([found.malformed])}
 
 
-def shingled(corpus: Corpus, config: Config, wanted: NDArray[np.bool_], *, threads: int | None, told: Told) -> Shingles:
-    """The shingle sets of the rows marked, in order, from texts read once more."""
-    shingler, values, sizes, first, total = Shingler(config), [np.empty(0, np.uint64)], [np.empty(0, np.int64)], 0, corpus.size
+def shingled(corpus: Corpus, config: Config, wanted: NDArray[np.bool_], sizes: Rows, *, threads: int | None) -> Shingles:
+    """The shingle sets of the rows marked, in order, from texts read once more; `sizes` is what all rows are known to have."""
+    shingler, row, place = Shingler(config), 0, 0
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[wanted])])
+    values = np.empty(offsets[-1], np.uint64)
     for _, texts in corpus.texts():
-        mine = np.flatnonzero(wanted[first : first + len(texts)])
-        first += len(texts)
+        mine = np.flatnonzero(wanted[row : row + len(texts)])
+        row += len(texts)
         if len(mine):
-            found = shingler.shingle(column(texts.take(mine)), threads)
-            values.append(found.values)
-            sizes.append(found.sizes)
-        told(corpus.position, total)
-    return Shingles(np.concatenate(values), np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))]))
+            shingler.shingle_into(column(texts.take(mine)), values, offsets[place : place + len(mine) + 1], threads)
+            place += len(mine)
+    return Shingles(values, offsets)
