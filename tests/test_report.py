@@ -128,8 +128,13 @@ def test_the_certificate_in_plain_words(found, words):
 
 def test_the_summary_in_plain_words():
     data = data_of({"a": "a", "b": "b", "c": ""}, [pair(0, 1, 0.943)])
-    assert "3 documents were read and compared. 1 pair of them resemble each other by 50\u00a0% or more; the highest resemblance is 94\u00a0%." in summary.overview(data)
-    assert "No two of them resemble each other by 50\u00a0% or more." in summary.overview(data_of({"a": "a"}, []))
+    assert "3 documents were read and compared. In 1 pair the two documents resemble each other by 50\u00a0% or more; the highest resemblance is 94\u00a0%." in summary.overview(
+        data
+    )
+    assert "In no pair do the two documents resemble each other by 50\u00a0% or more." in summary.overview(data_of({"a": "a"}, []))
+    assert "In 1 pair 50\u00a0% or more of one document is found in the other; the highest share is 99\u00a0%." in summary.overview(
+        data_of({"a": "a", "b": "b"}, [pair(0, 1, 0.2, containment_right=0.99)], by="containment")
+    )
     assert "1 document has no letter or digit to compare" in summary.problems(data)
 
 
@@ -313,7 +318,7 @@ def long_pair():
     left, right = f"{FORM}\n{first} {own} 🚀 {second} end {third}", f"{story(random, 900)} {second} {FORM} other {first}"
     ignored = shingle([FORM], WORDS3).values
     located = [locate(text, WORDS3) for text in (left, right)]
-    documents = tuple(DocumentEntry(name, text, len(one.hashes), tuple(template(one, ignored))) for name, text, one in zip("lr", (left, right), located, strict=True))
+    documents = tuple(DocumentEntry(name, text, len(one.hashes), tuple(template(one, ignored))) for name, text, one in zip(("l", "r " * 90), (left, right), located, strict=True))
     return ReportData(documents, (pair(0, 1, 0.4, passages=tuple(align(*located, ignored))),), 0.1)
 
 
@@ -381,5 +386,25 @@ def test_thousands_of_pairs_draw_only_what_is_seen(opened):
 
 def test_a_report_without_pairs(opened):
     browser = opened(data_of({"a": "a"}, []))
-    assert "No two of them" in js(browser, "document.querySelector('.lead').textContent")
+    assert "In no pair" in js(browser, "document.querySelector('.lead').textContent")
     assert js(browser, "document.querySelector('.pairs').hidden")
+
+
+# Its colours
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4) for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_every_text_can_be_read_on_its_ground(theme):
+    """Contrast of 4.5 or more: level AA of WCAG 2.2, section 1.4.3."""
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", re.findall(r":root \{(.*?)\}", html._part("report.css"), re.DOTALL)[theme]))
+    pairs = [(text, ground) for text in ("ink", "soft", "accent") for ground in ("paper", "sheet", "faint", "chosen")]
+    pairs += [("ink", f"c{i}") for i in range(8)] + [("sheet", f"e{i}") for i in range(8)]
+    pairs += [("on-pale", f"h{i}") for i in range(4)] + [("on-deep", f"h{i}") for i in (4, 5)]
+    for text, ground in pairs:
+        low, high = sorted((luminance(colours[text]), luminance(colours[ground])))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)

@@ -6,7 +6,14 @@ from twinset.estimate.certificate import Certificate
 from twinset.report.entries import DocumentEntry, PairEntry, ReportData
 
 PLAIN = 100  # pairs in the table that is shown where scripts do not run
-WITHIN = {"resemblance": "resemble each other by {} or more", "containment": "are, for {} or more of one of them, found in each other"}
+SOME = {
+    "resemblance": "In {pairs} the two documents resemble each other by {share} or more; the highest resemblance is {highest}.",
+    "containment": "In {pairs} {share} or more of one document is found in the other; the highest share is {highest}.",
+}
+NONE = {
+    "resemblance": "In no pair do the two documents resemble each other by {share} or more.",
+    "containment": "In no pair is {share} or more of one document found in the other.",
+}
 
 
 def overview(data: ReportData) -> str:
@@ -77,10 +84,10 @@ def _unread(data: ReportData) -> tuple[list[DocumentEntry], list[DocumentEntry]]
 def _found(data: ReportData, read: int) -> str:
     documents = f"{whole_number(read)} {_plural(read, 'document was', 'documents were')} read and compared."
     if not data.pairs:
-        return f"{documents} No two of them {WITHIN[data.by].format(share(data.threshold))}."
+        return f"{documents} {NONE[data.by].format(share=share(data.threshold))}"
     pairs = f"{whole_number(len(data.pairs))} {_plural(len(data.pairs), 'pair', 'pairs')}"
     highest = max(getattr(pair, data.by) for pair in data.pairs)
-    return f"{documents} {pairs} of them {WITHIN[data.by].format(share(data.threshold))}; the highest {data.by} is {share(highest)}."
+    return f"{documents} {SOME[data.by].format(pairs=pairs, share=share(data.threshold), highest=share(highest))}"
 
 
 def _certified(certificate: Certificate | None) -> str:
