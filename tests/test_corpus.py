@@ -105,6 +105,11 @@ def test_a_column_of_some_rows(file):
         corpus.column("nothing")
 
 
+def test_numbers_name_rows_of_json_lines(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"id": 7, "text": "a"}\n{"text": "b", "id": 8}\n')
+    assert Corpus.open([tmp_path / "in.jsonl"]).column("id").to_pylist() == [7, 8]
+
+
 def test_a_folder_as_datasets_saves_it(tmp_path):
     folder = tmp_path / "set"
     folder.mkdir()

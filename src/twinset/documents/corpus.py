@@ -62,8 +62,9 @@ class Corpus:
         for each in self.sources:
             if name not in each.table.schema.names:
                 raise BadInput(f"{each.path} has no column {name!r}; it has {', '.join(each.table.schema.names[:20])}; allowed: one of these")
-            for batch in each.table.batches([name], COPY):
-                part = batch.column(0)
+            wanted = [each.text, name] if isinstance(each.table, JsonLines) and name != each.text else [name]  # the first of JSON lines has to be text
+            for batch in each.table.batches(wanted, COPY):
+                part = batch.column(len(wanted) - 1)
                 parts.append(part if rows is None else part.filter(pa.array(rows[row : row + len(part)])))
                 row += len(part)
         return pa.chunked_array(parts, None if parts else pa.string())
