@@ -24,6 +24,7 @@ ENCODED = [
     *((JAPANESE, code) for code in ("utf-8", "shift_jis", "euc_jp", "iso2022_jp")),
     *((KOREAN, code) for code in ("utf-8", "euc_kr")),
     *((FRENCH, code) for code in ("utf-8", "utf-16-le", "cp1252")),
+    *((f"An {accented} among plain English words.", "cp1252") for accented in ("André", "Büro", "mañana", "José García", "5 × 3")),
     *((CZECH, "cp1250"), (RUSSIAN, "cp1251"), (RUSSIAN, "koi8_r"), ("plain ASCII", "ascii"), ("café", "latin-1"), ("", "ascii")),
 ]
 

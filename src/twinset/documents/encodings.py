@@ -5,6 +5,7 @@ what is left has one byte for each character, and charset-normalizer says for wh
 """
 
 import codecs
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -30,8 +31,9 @@ EASTERN = {
 }
 PUNCTUATION = frozenset("，。、；：？！（）「」『』《》〈〉“”‘’—…·　％～－．・ー")
 WIDE = ("utf-16-le", "utf-16-be")
+BEYOND = re.compile(r"[^\x00-\x7f]+")
 KANA = frozenset(map(chr, range(0x3041, 0x30F7)))
-SINGLE = ("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "iso8859_2", "iso8859_5", "iso8859_7", "mac_roman")
+SINGLE = ("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "iso8859_2", "iso8859_5", "iso8859_7")
 WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜŒ€£§°«»“”‘’–—…·©®ºª¿¡\xa0")
 
 
@@ -111,14 +113,18 @@ def _lenient(data: bytes, encoding: str) -> Decoded:
 
 
 def _everyday_share(sample: bytes, encoding: str) -> tuple[float, int]:
-    """Share of everyday characters among those beyond ASCII, and their number; a share of 0 where the bytes are malformed."""
+    """Share of everyday characters among those beyond ASCII, and their number; a share of 0 where the bytes are malformed.
+
+    One that stands alone among ASCII does not count: an accented letter and the letter after it often look like one.
+    """
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample, final=len(sample) < SAMPLE)
     except UnicodeError:
         return 0, 0
-    beyond = [character for character in text if character > "\x7f"]
     everyday = _everyday(encoding)
-    return sum(character in everyday for character in beyond) / max(len(beyond), 1), len(beyond)
+    runs = BEYOND.findall(text)
+    count = sum(map(len, runs))
+    return sum(character in everyday for run in runs if len(run) > 1 for character in run) / max(count, 1), count
 
 
 @cache
