@@ -1,5 +1,6 @@
 """PDF documents by PDFium: text in reading order, words split at line ends joined, running headers and footers dropped, filled forms included."""
 
+import mmap
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ WORD = re.compile(r"\w")
 SPLIT = re.compile(r"(\w{1,40})(?:[\ufffe\x02]\s*|\xad\n|-\n(?=[a-zß-ÿ]))(\w{1,40})")  # PDFium marks the hyphen at a line's end with U+FFFE
 COMPOUND = re.compile(r"\b\w{1,40}-\w{1,40}")
 NO_TEXT = "needs text recognition (OCR) first"
-PASSWORD, SECURITY = 4, 5  # PDFium's error codes
 
 
 class Line(NamedTuple):
@@ -45,8 +45,8 @@ def read(file: BinaryIO, limits: Limits) -> Text:
 
     try:
         document = pypdfium2.PdfDocument(file.name)
-    except pypdfium2.PdfiumError as error:
-        raise Unreadable(_reason(error)) from None
+    except pypdfium2.PdfiumError:
+        raise Unreadable(_reason(file)) from None
     pages, broken, size = [], 0, 0
     with document:
         if not len(document):
@@ -127,10 +127,7 @@ def _note(pages: list[Page], broken: int) -> str | None:
     return "; ".join(notes) or None
 
 
-def _reason(error: Any) -> str:
-    code = getattr(error, "err_code", None)
-    if code == PASSWORD:
-        return "is encrypted: opening it needs a password"
-    if code == SECURITY:
-        return "is encrypted in a way that PDFium does not know"
-    return "is damaged: PDFium finds no document in it"
+def _reason(file: BinaryIO) -> str:
+    """Why PDFium cannot open a file. Its own code does not tell a wrong password from damage reliably (that of the file before may show through), so the file is asked."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return "is encrypted: opening it needs a password" if content.find(b"/Encrypt") >= 0 else "is damaged: PDFium finds no document in it"
