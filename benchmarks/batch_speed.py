@@ -1,6 +1,6 @@
 """A batch of m fingerprints against a store of 6 m on disk, within 3 bits, one thread: PSM beside BPHS. The model is that of hamming_speed.py.
 
-    python benchmarks/batch_speed.py [m]
+python benchmarks/batch_speed.py [m]
 """
 
 import csv
@@ -51,7 +51,8 @@ def main() -> int:
             start = time.perf_counter()
             found = run()
             took = time.perf_counter() - start
-            rows.append({"m": m, "n": CHUNKS * m, "engine": name, "seconds": round(took, 2), "queries_per_s": int(m / took), "found": len(found), "matched": len(np.unique(found.left))})
+            matched = len(np.unique(found.left))
+            rows.append({"m": m, "n": CHUNKS * m, "engine": name, "seconds": round(took, 2), "queries_per_s": int(m / took), "found": len(found), "matched": matched})
             print(rows[-1], flush=True)
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))

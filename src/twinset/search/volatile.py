@@ -131,7 +131,12 @@ class Volatile:
 
             def look(asked: Words, numbers: Rows, active: Rows, flips: NDArray[np.uint32]) -> None:
                 owner, each = np.repeat(active.astype(np.uint32), flips.shape[1]), flips.reshape(-1)
-                pieces.extend(buffer.pieces(lambda i, left, right: hamming.look_up(asked, numbers, owner, each, i, len(each), *rest, differing, left, right), len(each), self._runs.rows))
+
+                def step(begin: int, left: Rows, right: Rows) -> tuple[int, int]:
+                    result: tuple[int, int] = hamming.look_up(asked, numbers, owner, each, begin, len(each), *rest, differing, left, right)
+                    return result
+
+                pieces.extend(buffer.pieces(step, len(each), self._runs.rows))
 
             def work(first: int, last: int) -> None:
                 numbers = rows[first:last]
