@@ -11,8 +11,8 @@ from twinset.documents.columns import column
 from twinset.documents.shingles import SLACK, Shingler
 from twinset.documents.unicode import tables
 from twinset.errors import BadOption
+from twinset.kernels import normalise, shingles
 from twinset.kernels import passages as kernels
-from twinset.kernels import shingles
 
 GAP = 8  # words that two neighbouring runs may have between them, in either text, and be one passage
 NONE: NDArray[np.uint64] = np.empty(0, np.uint64)
@@ -51,8 +51,12 @@ def locate(text: str, config: Config) -> Located:
     room += SLACK
     normal, hashes = np.empty(room, np.uint8), np.empty(room, np.uint64)
     origins, spans = np.empty((2, room), np.int64), np.empty((room, 2), np.int64)
-    codes = np.empty((2, columns), np.uint32)
-    units, count = kernels.located(data.text, int(data.offsets[1]), known, Shingler(config).mode, config.width, codes, normal, origins, hashes, spans)
+    mode = Shingler(config).mode
+    length, _ = normalise.normalise(data.text, 0, int(data.offsets[1]), known, mode, np.empty((2, columns), np.uint32), normal, origins)
+    normal[length : length + SLACK] = 0
+    units = (shingles.word_hashes if mode == normalise.WORDS else shingles.character_hashes)(normal, length, hashes)
+    count = shingles.combine(hashes, units, config.width)
+    shingles.unit_spans(normal, length, mode, origins, spans)
     characters = np.concatenate([np.zeros(1, np.int64), np.cumsum(data.text & 0xC0 != 0x80)])
     first, last = spans[:units].T
     return Located(hashes[:count].copy(), np.stack([characters[first], characters[last]], axis=1), min(config.width, units))

@@ -1,33 +1,18 @@
-"""Shingles in the order of the text with the place of each unit, and the longest stretches that two sequences share.
+"""The longest stretches that two sequences share.
 
-The stretches come from a suffix automaton of the right sequence, which the left one walks: linear in both, however often anything repeats. (Blumer et al., 1985.)
+They come from a suffix automaton of the right sequence, which the left one walks: linear in both, however often anything repeats. (Blumer et al., 1985.)
 """
 
 import numpy as np
 from numba import njit
 
-from twinset.kernels.normalise import WORDS, normalise
-from twinset.kernels.shingles import character_hashes, combine, mix, unit_spans, word_hashes
+from twinset.kernels.shingles import mix
 
 NONE = -1
 LONGEST, LINK, END, HEAD = 0, 1, 2, 3  # of a state: its longest string, the state of its longest suffix elsewhere, where it first ends, its first edge
 FROM, BY, TO, NEXT = 0, 1, 2, 3  # of an edge: states and symbol, and the next edge of the same state
 S32 = np.uint64(32)
 LOW = 0xFFFFFFFF
-
-
-@njit(nogil=True, cache=True)
-def located(text, stop, tables, mode, width, codes, normal, origins, hashes, out):
-    """Write the hashes of all shingles of the document text[:stop], in order and with repeats, and the span of each unit; return (units, shingles).
-
-    text, tables, mode, codes as in `normalise` · normal uint8 and hashes uint64, 64 longer than the normalised document · origins int64 (2, as long) ·
-    out int64 (as long, 2): unit i is bytes out[i, 0] to out[i, 1] - 1. Shingle i is units i to i + min(width, units) - 1.
-    """
-    length, _ = normalise(text, 0, stop, tables, mode, codes, normal, origins)
-    normal[length : length + 64] = 0
-    units = word_hashes(normal, length, hashes) if mode == WORDS else character_hashes(normal, length, hashes)
-    unit_spans(normal, length, mode, origins, out)
-    return units, combine(hashes, units, width)
 
 
 @njit(nogil=True, cache=True)
