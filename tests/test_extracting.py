@@ -139,3 +139,15 @@ def test_the_examples_hold_what_was_written(name):
     wanted = [word for line in source.read_text(encoding="utf-8").splitlines() if not line.startswith("## ") for word in re.findall(r"\w+", line)]
     (found,) = extract(documents([EXAMPLES / "proposals" / name]))
     assert not Counter(wanted) - Counter(re.findall(r"\w+", found.text))
+
+
+@pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="only Linux has network namespaces")
+def test_a_worker_is_on_no_network(tmp_path):
+    worker = Worker(Limits())
+    worker.ask(made.file(tmp_path, "a.txt", b"x"))
+    theirs = os.readlink(f"/proc/{worker._process.pid}/ns/net")
+    devices = Path(f"/proc/{worker._process.pid}/net/dev").read_text().splitlines()[2:]
+    worker.close()
+    if theirs == os.readlink("/proc/self/ns/net"):
+        pytest.skip("this kernel lets no process leave the network: only the audit hook stands")
+    assert [line.split(":")[0].strip() for line in devices] == ["lo"]
