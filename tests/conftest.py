@@ -19,7 +19,7 @@ def drop_stale(folder):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "compiled: calls the machine operations of kernels/vector.py and kernels/blocks.py, which exist in compiled code only")
+    config.addinivalue_line("markers", "compiled: calls the machine operations of kernels/vector.py, blocks.py and probing.py, which exist in compiled code only")
     drop_stale(KERNELS)
 
 

@@ -33,7 +33,7 @@ def report_data(found: Scanned, *, anonymise: bool = False, progress: Callable[[
     numbers: dict[int, int] = {}
     for i in range(len(found)):
         left, right = int(hits.pairs.left[i]), int(hits.pairs.right[i])
-        group = numbers.setdefault(int(groups[left]), len(numbers))
+        group = numbers.setdefault(int(groups[left]), len(numbers) + 1)
         resemblance, low, high, of_left, of_right = (float(column[i]) for column in (hits.resemblance, hits.low, hits.high, hits.containment_left, hits.containment_right))
         pairs.append(PairEntry(left, right, resemblance, low, high, of_left, of_right, tuple(found.passages(i)), group))
         progress("aligning", i + 1, len(found))

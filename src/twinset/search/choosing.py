@@ -14,10 +14,10 @@ SCAN_LAYOUT = ("1", 1024)
 SIMILAR_SIZES = 0.5  # about the share of pairs whose sizes allow a resemblance of 0.8
 PAIRS_A_SECOND = 5e9  # that a thread scans (benchmarks/scan_speed.py)
 EXACT_BYTES = 32  # for each shingle while they are joined, beside the 8 that are there
-QUICK = 2.0  # seconds that a complete search may take longer than bands and still be preferred
-EXACT_SECONDS = 1.5e-7  # for each shingle and thread at threshold 0.8 (benchmarks/exact_speed.py); a lower threshold costs more
+QUICK = 2.0  # seconds that a complete search may take longer than the fastest and still be preferred
+EXACT_SECONDS = 5e-8  # for each shingle and thread (benchmarks/exact_speed.py): numbering them; look-ups count only at low thresholds
 MOST_RECALL = 1 - 1e-9
-MANY = 200_000  # documents from which on the exact join's time for each shingle grows
+MANY = 1_000_000  # documents from which on the exact join's time for each shingle grows
 LANE_SECONDS = 4e-11  # to sketch, for each shingle and sample (benchmarks/text_speed.py)
 
 
@@ -43,7 +43,7 @@ def choose(search: str, documents: int, shingles: int, threshold: float, recall:
     size = f"{documents:,} distinct documents with {shingles:,} shingles at threshold {threshold:g}"
     exact, scan, bands = _seconds(documents, shingles, threshold, recall, threads)
     fits = memory is None or EXACT_BYTES * shingles <= memory
-    if fits and exact <= QUICK + bands:
+    if fits and exact <= QUICK + min(scan, bands):
         return Choice("exact", *BANDS_LAYOUT, why=f"exact: for {size} a join that misses nothing takes about {exact:.1g} s")
     because = f"an exact join would take about {exact:.2g} s" if fits else f"an exact join would need about {EXACT_BYTES * shingles >> 20} MiB of the {(memory or 0) >> 20} allowed"
     if scan <= bands:
@@ -52,8 +52,8 @@ def choose(search: str, documents: int, shingles: int, threshold: float, recall:
 
 
 def _seconds(documents: int, shingles: int, threshold: float, recall: float, threads: int) -> tuple[float, float, float]:
-    """Rough times of exact, scan and bands. An exact join's work grows with the square of the share of a set that its prefix is, and with the rows that a token leads to."""
-    exact = EXACT_SECONDS * shingles * max(1.0, ((1 - threshold) / 0.2) ** 2) * max(1.0, documents / MANY)
+    """Rough times of exact, scan and bands. An exact join's look-ups grow fast with the share of a set that its prefix is, 1 - threshold, and with the rows of a token."""
+    exact = EXACT_SECONDS * shingles * (1 + ((1 - threshold) / 0.6) ** 6) * max(1.0, documents / MANY)
     scan = documents**2 / 2 * SIMILAR_SIZES / PAIRS_A_SECOND + LANE_SECONDS * SCAN_LAYOUT[1] * shingles
     try:
         banding = choose_banding(parse(*BANDS_LAYOUT), threshold, min(recall, MOST_RECALL), documents=max(documents, 2)).cost
