@@ -6,6 +6,7 @@ from numba import njit
 SEED, HALF = np.uint64(0x243F6A8885A308D3), np.uint64(32)
 FIRST, SECOND = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)  # odd
 
+
 @njit(nogil=True, cache=True)
 def intersections(values, offsets, left, right, first, last, out):
     """Write out[i] = |row left[i] ∩ row right[i]| for first <= i < last.

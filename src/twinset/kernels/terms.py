@@ -79,9 +79,9 @@ def fill_table(terms, entries, keys, used):
 def weigh_rows(values, offsets, kind, keys, factors, unseen, weights, ends):
     """Move the distinct members of each row together, in place, and write their weights; row d then ends at ends[d], and begins where the one before it ends.
 
-    values uint64 (nnz,), rows ascending · offsets int64 (n+1,) · kind: S16 = np.uint64(16)
-CONSTANT, TIMES or INVERSE · keys, factors float64: the table for INVERSE, and `unseen`
-    the factor of what is not in it · weights float64 (nnz,) · ends int64 (n,). A weight is 1, the multiplicity, or multiplicity * factor.
+        values uint64 (nnz,), rows ascending · offsets int64 (n+1,) · kind: S16 = np.uint64(16)
+    CONSTANT, TIMES or INVERSE · keys, factors float64: the table for INVERSE, and `unseen`
+        the factor of what is not in it · weights float64 (nnz,) · ends int64 (n,). A weight is 1, the multiplicity, or multiplicity * factor.
     """
     filled = 0
     for d in range(offsets.shape[0] - 1):
