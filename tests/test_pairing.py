@@ -132,6 +132,7 @@ def test_progress_names_its_stage_and_can_stop():
         ("a", {}, BadInput, "single str"),
         (pa.table({"x": ["a"]}), {}, MissingColumn, "no text column"),
         (pa.table({"text": [1]}), {}, BadInput, "int64"),
+        (pa.table({"text": ["a", "b", "c"], "id": ["x", "y", "x"]}), {}, BadInput, "the id 'x' names more than one"),
         (["a"], {"shingle": "words:0"}, BadOption, "words:0"),
     ],
 )

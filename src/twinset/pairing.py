@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from twinset.config import Config
 from twinset.documents.columns import Column, column
 from twinset.documents.shingles import Shingler, Shingles, first_equal
-from twinset.documents.tables import text_column_of
-from twinset.errors import BadOption, TooManyPairs
+from twinset.documents.tables import ID_NAME, text_column_of
+from twinset.errors import BadInput, BadOption, TooManyPairs
 from twinset.estimate.certificate import Certificate
 from twinset.parallel import thread_count
 from twinset.rows import Rows
@@ -136,8 +137,18 @@ def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: floa
 def _texts(documents: Any, text_column: str | None) -> tuple[Column, pa.Table | None]:
     if isinstance(documents, (pa.Table, pa.RecordBatch)):
         table = pa.table(documents) if isinstance(documents, pa.Table) else pa.Table.from_batches([documents])
+        if ID_NAME in table.column_names:
+            check_names(table.column(ID_NAME))
         return column(table.column(text_column_of("the table", table.schema, text_column))), table
     return column(documents), None
+
+
+def check_names(ids: pa.ChunkedArray) -> None:
+    """Refuse names that two documents have."""
+    counts = ids.value_counts()
+    if len(counts) < len(ids):
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0].as_py()["values"]
+        raise BadInput(f"the id {twice!r} names more than one document; allowed: ids that differ, or a table without the column {ID_NAME!r}")
 
 
 def _distinct(shingles: Shingles) -> tuple[Rows, Rows, Shingles]:
