@@ -128,7 +128,7 @@ def test_progress_names_its_stage_and_can_stop():
         (["a"], {"recall": 0}, BadOption, "recall is 0"),
         (["a"], {"search": "lsh"}, BadOption, "allowed: auto"),
         (["a"], {"search": "blocks", "distance": 64}, BadOption, "distance"),
-        (["a"], {"search": "bands", "threshold": 0.05}, UnreachableRecall, "0.05"),
+        (["a"], {"search": "bands", "threshold": 0.02}, UnreachableRecall, "0.02"),
         ("a", {}, BadInput, "single str"),
         (pa.table({"x": ["a"]}), {}, MissingColumn, "no text column"),
         (pa.table({"text": [1]}), {}, BadInput, "int64"),

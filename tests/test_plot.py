@@ -1,6 +1,7 @@
 """A plot is a real picture, whole or not there."""
 
 import resource
+from contextlib import contextmanager
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,13 +23,15 @@ def found():
     return plan(0.8, bytes=128)
 
 
-@pytest.fixture
+@contextmanager
 def full_disk():
-    """Files of more than a kilobyte fail to be written, as on a disk without room."""
+    """Files of more than a kilobyte fail to be written, as on a disk without room. No fixture: pytest's own output may go to a file."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def lines_of(path):
@@ -97,10 +100,10 @@ def test_a_place_that_cannot_be_written_to_is_an_error(found, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_a_full_disk_leaves_the_older_picture_and_nothing_else(found, tmp_path, ending, full_disk):
+def test_a_full_disk_leaves_the_older_picture_and_nothing_else(found, tmp_path, ending):
     path = tmp_path / f"plan.{ending}"
     path.write_text(BEFORE)
-    with pytest.raises((OSError, BadInput), match="File too large"):
+    with full_disk(), pytest.raises((OSError, BadInput), match="File too large"):
         draw(found, path)
     assert path.read_text() == BEFORE
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
