@@ -12,7 +12,7 @@ import typer
 
 from twinset import __version__
 from twinset.config import Config, parse_bytes
-from twinset.errors import BadInput, TwinsetError
+from twinset.errors import BadInput, BadOption, TwinsetError
 
 app = typer.Typer(
     name="twinset",
@@ -135,11 +135,13 @@ def scan(
     from twinset.report import progress, scans, tables
     from twinset.report.compiling import announced
 
-    tables.check_lists(pairs, report)
+    tables.check_lists(pairs, report, [*paths, *(ignore or ()), *(old or ())])
+    if limit < 0:
+        raise BadOption(f"limit is {limit}; allowed: 0 or more")
     config = Config(shingle=shingle, case=case, space=not no_space)
-    columns: dict[str, Any] = {"text_column": text_column, "id_column": id_column}
+    options: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "max_share": max_share, "leave": [path for path in (pairs, report) if path is not None]}
     with announced(), progress.stages() as move:
-        found = scanning.scan(paths, by=by, threshold=threshold, ignore=ignore or (), max_share=max_share, old=old or (), threads=threads, progress=move, config=config, **columns)
+        found = scanning.scan(paths, by=by, threshold=threshold, ignore=ignore or (), old=old or (), threads=threads, progress=move, config=config, **options)
         shown = scans.anonymised(found) if anonymise else found
         if pairs is not None:
             tables.write_pairs(shown, pairs)
@@ -173,7 +175,7 @@ def dedup(
     case: Case = Config.case,
     no_space: NoSpace = not Config.space,
     seed: Seed = Config.seed,
-    memory: Annotated[str, typer.Option(help="About how much memory to use, such as 4GB. No result depends on it.")] = "4GB",
+    memory: Annotated[str, typer.Option(help="About how much memory to use, such as 4GB. No result depends on it.")] = "2GB",
     threads: Threads = None,
     strict: Strict = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, say what it would take, and stop.")] = False,

@@ -3,7 +3,7 @@
 read: texts, by confined workers · subtract: shingles of templates, and those in too many documents · search: every pair, none missed · rank · align passages.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from twinset.config import Config
 from twinset.documents.corpus import Corpus
 from twinset.documents.extracting import Limits, extract
-from twinset.documents.folders import survey
+from twinset.documents.folders import File, survey
 from twinset.documents.shingles import Shingles, shingle
 from twinset.documents.tables import is_table
 from twinset.errors import BadInput, BadOption
@@ -74,6 +74,11 @@ class Scanned:
     def problems(self) -> list[Document]:
         return [document for document in self.documents if document.problem]
 
+    @property
+    def empty(self) -> list[Document]:
+        """Documents that were read and have nothing to compare: no letter or digit, or nothing that is not ignored."""
+        return [document for document, size in zip(self.documents, self.sizes, strict=True) if not size and not document.problem]
+
     def passages(self, pair: int) -> list[Passage]:
         """What the two documents of a pair have in common, aligned; template text left out."""
         return align(self._locate(int(self.hits.pairs.left[pair])), self._locate(int(self.hits.pairs.right[pair])), self.ignored)
@@ -104,6 +109,7 @@ def scan(
     ignore: Iterable[str | Path] = (),
     max_share: float | None = None,
     old: Iterable[str | Path] = (),
+    leave: Iterable[str | Path] = (),
     text_column: str | None = None,
     id_column: str | None = None,
     limits: Limits | None = None,
@@ -114,7 +120,8 @@ def scan(
     """Compare all documents with one another, and with the `old` ones: pairs of which `by` is the threshold or more, the greatest first.
 
     Containment is the share of one document that the other has, the greater of both ways. Shingles of the files `ignore`, and those in more than `max_share` of the
-    documents (and in three at least), are left out. Both searches are complete: nothing at or above the threshold is missed.
+    documents (and in three at least), are left out. Both searches are complete: nothing at or above the threshold is missed. A file met among new and old ones is new;
+    one met among the templates, or in `leave`, such as a file to be written, is no document.
     """
     if by not in MEASURES:
         raise BadOption(f"by is {by!r}; allowed: {', '.join(MEASURES)}")
@@ -123,21 +130,42 @@ def scan(
     told, chosen = progress or (lambda stage, done, total: None), config or Config()
     _searcher(by, Shingles(np.empty(0, np.uint64), np.zeros(1, np.int64)), threshold)  # a wrong threshold is said before any reading
     reader = _Reader(text_column, id_column, limits or Limits(), threads, told)
-    before = list(old)
-    documents = [*(replace(each, old=True) for each in (reader.read(before) if before else [])), *reader.read(paths)]
+    given = _Given.find(paths, old, ignore, leave)
+    templates = _templates(list(reader.read(given.templates, "templates")), chosen)
+    before = [replace(each, old=True) for each in reader.read(given.old, "reading old")]
+    documents = [*before, *reader.read(given.new, "reading")]
     shingles = shingle([each.text for each in documents], chosen, threads=threads)
-    ignored = np.union1d(_templates(reader.read(ignore) if (ignore := list(ignore)) else [], chosen), _frequent(shingles, max_share))
+    ignored = np.union1d(templates, _frequent(shingles, max_share))
     reduced = _without(shingles, ignored)
     searcher = _searcher(by, reduced, threshold)
-    border = sum(each.old for each in documents)
-    found = _search(searcher, reduced, border, threads, lambda done, total: told("comparing", done, total))
+    found = _search(searcher, reduced, len(before), threads, lambda done, total: told("comparing", done, total))
     hits = by_counting(reduced, found.pairs, found.shared, 0.0)
     ranked = _ranked(hits, by)
     said = certify(threshold, 1.0, np.ones(len(hits)), np.ones(len(hits)))
-    return Scanned(tuple(documents), reduced.sizes, ranked, by, threshold, said, searcher.about, ignored, chosen, dict(reader.skipped))
+    return Scanned(tuple(documents), reduced.sizes, ranked, by, threshold, said, searcher.about, ignored, chosen, given.skipped)
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Given:
+    """The files that were asked for. Names are unique among the new and the old ones."""
+
+    new: list[File]
+    old: list[File]
+    templates: list[File]
+    skipped: dict[str, int]
+
+    @classmethod
+    def find(cls, paths: Iterable[str | Path], old: Iterable[str | Path], ignore: Iterable[str | Path], leave: Iterable[str | Path]) -> "_Given":
+        now, before, templates = [Path(path) for path in paths], [Path(path) for path in old], survey(map(Path, ignore)).files
+        out = {Path(path).resolve() for path in leave} | {file.path.resolve() for file in templates}
+        every, fresh = survey([*now, *before]), {file.path for file in survey(now).files}
+        files = [file for file in every.files if not out or file.path.resolve() not in out]
+        if not any(file.path in fresh for file in files):
+            raise BadInput(f"{', '.join(map(str, now)) or 'nothing'} holds no document; allowed: folders with some, files, or tables of texts")
+        return cls([file for file in files if file.path in fresh], [file for file in files if file.path not in fresh], templates, dict(every.ignored))
+
+
+@dataclass(frozen=True)
 class _Reader:
     """Reads files of documents, and tables of them, by the names of columns."""
 
@@ -146,29 +174,26 @@ class _Reader:
     limits: Limits
     threads: int | None
     told: Progress
-    skipped: dict[str, int] = field(default_factory=dict)
 
-    def read(self, paths: Iterable[str | Path]) -> list[Document]:
-        """All documents of folders, files and tables, in the order of their names."""
-        every = [Path(path) for path in paths]
-        tables = [path for path in every if is_table(path)]
-        found = survey([path for path in every if path not in tables])
-        for suffix, count in found.ignored.items():
-            self.skipped[suffix] = self.skipped.get(suffix, 0) + count
-        if not found.files and not tables:
-            raise BadInput(f"{', '.join(map(str, every)) or 'nothing'} holds no document; allowed: folders with some, files, or tables of texts")
-        read = extract(found.files, workers=self.threads, limits=self.limits, progress=lambda done, total: self.told("reading", done, total))
-        documents = [Document(each.file.name, each.text, each.problem, each.note) for each in read]
-        for path in tables:
-            documents += self._rows(path)
-        return documents
+    def read(self, files: list[File], stage: str) -> Iterator[Document]:
+        """All documents of files, and of tables among them, in this order."""
+        single = [file for file in files if not is_table(file.path)]
+        texts = extract(single, workers=self.threads, limits=self.limits, progress=lambda done, total: self.told(stage, done, total))
+        for file in files:
+            if is_table(file.path):
+                yield from self._rows(file)
+            else:
+                each = next(texts)
+                yield Document(file.name, each.text, each.problem, each.note)
+        next(texts, None)  # the last of them is told of, and the workers end
 
-    def _rows(self, path: Path) -> list[Document]:
-        corpus = Corpus.open([path], text_column=self.text_column, id_column=self.id_column)
+    def _rows(self, file: File) -> Iterator[Document]:
+        corpus = Corpus.open([file.path], text_column=self.text_column, id_column=self.id_column)
         texts = [text or "" for _, batch in corpus.texts() for text in batch.to_pylist()]
         name = corpus.sources[0].id
         ids = range(len(texts)) if name is None else corpus.column(name).to_pylist()
-        return [Document(f"{path.name}#{row}", text if isinstance(text, str) else text.decode("utf-8", "replace")) for row, text in zip(ids, texts, strict=True)]
+        for row, text in zip(ids, texts, strict=True):
+            yield Document(f"{file.name}#{row}", text if isinstance(text, str) else text.decode("utf-8", "replace"))
 
 
 def _templates(documents: list[Document], config: Config) -> NDArray[np.uint64]:

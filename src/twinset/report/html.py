@@ -21,7 +21,7 @@ from twinset.passages import Passage
 from twinset.report import heatmap, summary
 from twinset.report.entries import DocumentEntry, PairEntry, ReportData
 
-__all__ = ["DocumentEntry", "PairEntry", "ReportData", "anonymised", "code", "page", "write_report"]
+__all__ = ["DocumentEntry", "PairEntry", "ReportData", "anonymised", "code", "hidden", "page", "write_report"]
 
 SCRIPTS = ("data.js", "list.js", "marks.js", "pair.js", "main.js")
 UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"} | dict.fromkeys(range(0xD800, 0xE000), "\\ufffd")  # what JSON within HTML may not hold as it is
@@ -82,14 +82,15 @@ def anonymised(data: ReportData) -> ReportData:
     order = sorted(range(len(codes)), key=lambda d: (codes[d], d))
     place = {d: i for i, d in enumerate(order)}
     documents = tuple(
-        replace(document, name=codes[d], problem=_hidden(document.problem, document.name, codes[d]), note=_hidden(document.note, document.name, codes[d]))
+        replace(document, name=codes[d], problem=hidden(document.problem, document.name, codes[d]), note=hidden(document.note, document.name, codes[d]))
         for d, document in ((d, data.documents[d]) for d in order)
     )
     pairs = tuple(replace(pair, left=place[pair.left], right=place[pair.right]) for pair in data.pairs)
     return replace(data, documents=documents, pairs=pairs)
 
 
-def _hidden(text: str | None, name: str, code: str) -> str | None:
+def hidden(text: str | None, name: str, code: str) -> str | None:
+    """A text with the code instead of the name, of its last part, and of that without suffix."""
     if text is None or not name:
         return text
     for known in dict.fromkeys((name, Path(name).name, Path(name).stem)):

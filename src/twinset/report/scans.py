@@ -6,17 +6,17 @@ from datetime import date
 from pathlib import Path
 
 from twinset.pipeline.scanning import Document, Scanned
-from twinset.report.html import DocumentEntry, PairEntry, ReportData, code, write_report
+from twinset.report.html import DocumentEntry, PairEntry, ReportData, code, hidden, write_report
 
 
 def anonymised(found: Scanned) -> Scanned:
-    """With codes instead of names, also where a problem tells one."""
+    """With codes instead of names, also where a problem or a note tells one."""
     return replace(found, documents=tuple(_hidden(document) for document in found.documents))
 
 
 def _hidden(document: Document) -> Document:
     name = code(document.name)
-    return replace(document, name=name, problem=document.problem and document.problem.replace(document.name, name), note=None)
+    return replace(document, name=name, problem=hidden(document.problem, document.name, name), note=hidden(document.note, document.name, name))
 
 
 def write(found: Scanned, path: Path, *, anonymise: bool = False, progress: Callable[[str, int, int], None] = lambda stage, done, total: None) -> None:

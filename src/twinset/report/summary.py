@@ -35,9 +35,10 @@ def problems(data: ReportData) -> str:
     """Documents that could not be read, that are empty, or that have a note."""
     failed, empty = _unread(data)
     noted = [document for document in data.documents if document.note and document.problem is None]
+    nothing = "no letter or digit to compare" + (", but for a template's" if data.ignored else "")
     parts = [
         _named(f"{whole_number(len(failed))} {_plural(len(failed), 'file', 'files')} could not be read", [(document.name, document.problem or "") for document in failed]),
-        _named(f"{whole_number(len(empty))} {_plural(len(empty), 'document has', 'documents have')} no letter or digit to compare", [(document.name, "") for document in empty]),
+        _named(f"{whole_number(len(empty))} {_plural(len(empty), 'document has', 'documents have')} {nothing}", [(document.name, "") for document in empty]),
         _named(f"{whole_number(len(noted))} {_plural(len(noted), 'note', 'notes')} on how documents were read", [(document.name, document.note or "") for document in noted]),
     ]
     return "".join(parts)

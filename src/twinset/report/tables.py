@@ -1,5 +1,6 @@
 """Results for people: small tables and lines on a terminal."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def scanned(found: Scanned, limit: int, report: Path | None, pairs: Path | None)
     table = Table(box=None, header_style="bold", collapse_padding=True, pad_edge=False)
     for heading in ("resem-\nblance", "of the\nleft", "of the\nright", "longest\npassage", "left", "right"):
         table.add_column(heading, justify="left" if heading in ("left", "right") else "right", overflow="fold")
-    shown = len(found) if limit <= 0 else min(limit, len(found))
+    shown = len(found) if not limit else min(limit, len(found))
     for i in range(shown):
         hits = found.hits
         longest = max((passage.words for passage in found.passages(i)), default=0)
@@ -83,7 +84,10 @@ def scanned(found: Scanned, limit: int, report: Path | None, pairs: Path | None)
         Text(f"{len(found):,} pairs of {read:,} documents with {found.by} {found.threshold:g} or more" + (f"; the first {shown} are shown" if shown < len(found) else ""))
     ]
     lines += [Text(f"{len(found.ignored):,} shingles of templates were left out")] if len(found.ignored) else []
-    lines += [Text(f"not read: {document.name}: {document.problem}") for document in found.problems]
+    lines += [Text(f"{sum(found.skipped.values()):,} files of other kinds were passed over: {_counted(found.skipped)}")] if found.skipped else []
+    lines += _first(limit, "nothing to compare", [document.name for document in found.empty])
+    lines += _first(limit, "not read", [f"{document.name}: {document.problem}" for document in found.problems])
+    lines += _first(limit, "note", [f"{document.name}: {document.note}" for document in found.documents if document.note and not document.problem])
     lines += [Text(f"{what}: {path}") for what, path in (("report", report), ("pairs", pairs)) if path is not None]
     return [table, *lines] if len(found) else lines
 
@@ -92,11 +96,13 @@ def scanned_dict(found: Scanned) -> dict[str, Any]:
     """The same for machines."""
     about = {"documents": len(found.documents), "by": found.by, "threshold": found.threshold, "ignored_shingles": len(found.ignored), "about": found.about}
     problems = [{"name": document.name, "problem": document.problem} for document in found.problems]
-    return about | {"certificate": found.certificate.to_dict(), "problems": problems, "pairs": found.table().to_pylist()}
+    notes = [{"name": document.name, "note": document.note} for document in found.documents if document.note]
+    unread = {"problems": problems, "notes": notes, "empty": [document.name for document in found.empty], "skipped": found.skipped}
+    return about | {"certificate": found.certificate.to_dict()} | unread | {"pairs": found.table().to_pylist()}
 
 
-def check_lists(pairs: Path | None, report: Path | None) -> None:
-    """Refuse names of files that cannot be written, before any work."""
+def check_lists(pairs: Path | None, report: Path | None, given: Iterable[Path]) -> None:
+    """Refuse names of files that cannot be written, or that are among the files given, before any work."""
     if pairs is not None and pairs.suffix not in LISTS:
         raise BadInput(f"{pairs} ends in {pairs.suffix!r}; allowed for pairs: {', '.join(LISTS)}")
     if report is not None and report.suffix != ".html":
@@ -104,6 +110,17 @@ def check_lists(pairs: Path | None, report: Path | None) -> None:
     for path in (pairs, report):
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise BadInput(f"{path} cannot be written; allowed: a file in a folder that exists")
+        if path is not None and path.exists() and any(other.exists() and path.samefile(other) for other in given):
+            raise BadInput(f"{path} is one of the documents; allowed: another file to write")
+
+
+def _first(limit: int, label: str, rows: list[str]) -> list[Text]:
+    shown = [Text(f"{label}: {row}") for row in (rows[:limit] if limit else rows)]
+    return shown + ([Text(f"{label}: {len(rows) - limit:,} more, which --limit 0, --json and the report list")] if 0 < limit < len(rows) else [])
+
+
+def _counted(skipped: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(skipped.items()))
 
 
 def write_pairs(found: Scanned, path: Path) -> None:
