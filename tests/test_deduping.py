@@ -16,8 +16,10 @@ from test_grouping import documents
 
 import twinset
 from twinset.config import Config
+from twinset.documents.corpus import Corpus
 from twinset.errors import BadInput, BadOption
-from twinset.pipeline.deduping import LAYOUT, Rule, dedup
+from twinset.pipeline.deduping import LAYOUT, Rule, _fitting, dedup
+from twinset.search.candidates import Candidates
 
 pytestmark = pytest.mark.compiled
 
@@ -130,6 +132,39 @@ def test_several_files_go_to_a_folder(tmp_path):
     kept = pq.read_table(tmp_path / "out/a.parquet")["id"].to_pylist() + [json.loads(line)["id"] for line in (tmp_path / "out/b.jsonl").read_text().splitlines()]
     assert kept == pq.read_table(tmp_path / "one.parquet")["id"].to_pylist()
     assert (done.kept, done.removed, done.found) == (one.kept, one.removed, one.found)
+
+
+def test_a_pass_reads_only_files_with_candidates(tmp_path, monkeypatch):
+    table = corpus(tmp_path, 240)
+    (tmp_path / "in").mkdir()
+    for number in range(4):
+        pq.write_table(table.slice(60 * number, 60), tmp_path / f"in/{number}.parquet")
+    whole = run(tmp_path, "whole", ["in"])
+    monkeypatch.setattr("twinset.pipeline.deduping.SHARE", 1e-7)
+    read = []
+    texts = Corpus.texts
+    monkeypatch.setattr(Corpus, "texts", lambda self, files=None: read.append(files) or texts(self, files))
+    done = run(tmp_path, "passes", ["in"], memory=64 << 20)
+    assert len(read) > 50  # a pass for each pair, after one over all files
+    assert all(1 <= sum(files) <= 2 for files in read[1:])
+    assert (done.kept, done.removed, done.found) == (whole.kept, whole.removed, whole.found)
+    for number in range(4):
+        assert (tmp_path / f"whole/{number}.parquet").read_bytes() == (tmp_path / f"passes/{number}.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("most", [0, 1, 50, 400, 10_000])
+def test_a_pass_takes_as_many_pairs_as_fit(most, monkeypatch):
+    monkeypatch.setattr("twinset.pipeline.deduping.STEP", 7)
+    random = np.random.default_rng(most)
+    sizes, pairs = random.integers(1, 9, 60), Candidates(*np.sort(random.integers(60, size=(2, 90)), axis=0))
+    first = 0
+    while first < len(pairs):
+        last, wanted = _fitting(pairs, sizes, first, most)
+        rows = [set(pairs.left[first:upto]) | set(pairs.right[first:upto]) for upto in range(first, len(pairs) + 1)]
+        fit = [first + count for count, mine in enumerate(rows) if sum(sizes[list(mine)]) <= most]
+        assert last == max(first + 1, fit[-1])
+        assert set(np.flatnonzero(wanted)) == rows[last - first]
+        first = last
 
 
 class Stopped(Exception):

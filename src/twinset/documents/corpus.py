@@ -1,7 +1,7 @@
 """Several files as one corpus of rows: which they are, their texts batch by batch, and copies of them without some rows."""
 
 import glob
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,10 +50,10 @@ class Corpus:
         """What tells whether files are those of an earlier run: path, bytes, time of the last change."""
         return [(str(each.path.resolve()), each.table.size, each.path.stat().st_mtime_ns) for each in self.sources]
 
-    def texts(self) -> Iterator[tuple[int, pa.Array]]:
-        """The texts of all rows, in batches that depend on nothing but the files, each with the number of its file."""
+    def texts(self, files: Sequence[bool] | None = None) -> Iterator[tuple[int, pa.Array]]:
+        """The texts of all rows, or of the files marked, in batches that depend on nothing but the files, each with the number of its file."""
         for number, each in enumerate(self.sources):
-            for batch in ahead(each.batches()):
+            for batch in ahead(each.batches()) if files is None or files[number] else ():
                 yield number, batch.column("text")
 
     def column(self, name: str, rows: NDArray[np.bool_] | None = None) -> pa.ChunkedArray:

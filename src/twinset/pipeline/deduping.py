@@ -36,8 +36,11 @@ from twinset.sketch.sketches import Sketches
 Progress = Callable[[str, int, int], None]  # stage, units done, units in all
 Rows = NDArray[np.int64]
 LAYOUT: dict[str, Any] = {"bits": "8", "samples": 128}
-SHARE = 0.17  # of the memory allowed, for shingles that are being verified
-MEMORY = 4 << 30
+MEMORY = 2 << 30
+WORKING = 800 << 20  # bytes that the interpreter, compiled kernels and batches of text take
+HELD = 100  # bytes that are held of each row while pairs are verified
+SHARE = 0.125  # of the memory allowed, for shingles that are being verified, where the rest does not leave more
+STEP = 1 << 16  # pairs looked at together
 SPARE = 1.1
 LEVEL = 0.95
 
@@ -109,11 +112,10 @@ class Deduper:
         resumed = any(work.folder.glob("*.npz"))
         gathered = self._timed("sketch", lambda: gather(self.corpus, self.config, work, threads=self.threads, strict=self.strict, told=self._told("sketching")))
         old = int(gathered.rows[: len(self.old.sources)].sum())
-        first = gathered.first()
-        distinct = np.flatnonzero((first == np.arange(len(first))) & (gathered.sizes > 0))
+        distinct = np.flatnonzero((gathered.first == np.arange(len(gathered.first))) & (gathered.sizes > 0))
         searched = self._timed("search", lambda: work.keep("candidates", lambda: self._candidates(gathered, distinct, old)))
-        found = self._timed("verify", lambda: work.keep("pairs", lambda: self._verify(gathered, distinct, Candidates(searched["left"], searched["right"]))))
-        result = self._certified(gathered, first, distinct, found, str(searched["about"]))
+        found = self._timed("verify", lambda: work.keep("pairs", lambda: self._verify(gathered, Candidates(searched["left"], searched["right"]))))
+        result = self._certified(gathered, distinct, found, str(searched["about"]))
         decided = self._timed("group", lambda: self._decide(result, old))
         self._timed("write", lambda: self.output.write(self.new, decided, gathered.rows[len(self.old.sources) :], self.corpus, old, self._told("writing")))
         work.drop()
@@ -154,8 +156,7 @@ class Deduper:
 
     def _sketches(self, gathered: Gathered, rows: Rows) -> Sketches:
         sizes = gathered.sizes[rows]
-        words = gathered.words if len(rows) == len(gathered.words) else gathered.words[rows]
-        return Sketches(words, Sizes(sizes, "exact", len(sizes)), self.config)
+        return Sketches(gathered.words(rows), Sizes(sizes, "exact", len(sizes)), self.config)
 
     def _candidates(self, gathered: Gathered, distinct: Rows, old: int) -> dict[str, NDArray[Any]]:
         """Pairs of distinct documents, by their rows: new ones with one another and with old ones."""
@@ -172,33 +173,34 @@ class Deduper:
         ordered = Candidates.gather([(left, right)])
         return {"left": ordered.left, "right": ordered.right, "about": np.array(bands.about)}
 
-    def _verify(self, gathered: Gathered, distinct: Rows, pairs: Candidates) -> dict[str, NDArray[Any]]:
+    def _verify(self, gathered: Gathered, pairs: Candidates) -> dict[str, NDArray[Any]]:
         """The pairs at or above the threshold, so many at a time that their shingles fit the memory allowed."""
         parts, first = [], 0
         done = counted(self._told("verifying"), len(pairs))
+        room = max(self.memory - WORKING - HELD * len(gathered.sizes), int(self.memory * SHARE)) // 8
         while first < len(pairs):
-            last = _fitting(pairs, gathered.sizes, first, int(self.memory * SHARE) // 8)
-            mine = Candidates(pairs.left[first:last], pairs.right[first:last])
-            wanted = np.zeros(len(gathered.sizes), bool)
-            wanted[mine.left] = wanted[mine.right] = True
-            shingles = shingled(self.corpus, self.config, wanted, gathered.sizes, threads=self.threads)
-            place = np.cumsum(wanted) - 1
-            near = Candidates(place[mine.left], place[mine.right])
-            found = by_counting(shingles, near, shingles.shared(near.left, near.right, threads=self.threads), self.rule.threshold)
-            parts.append(found.at(np.flatnonzero(wanted)))
+            last, wanted = _fitting(pairs, gathered.sizes, first, room)
+            parts.append(self._counted(gathered, Candidates(pairs.left[first:last], pairs.right[first:last]), wanted))
             done(last - first)
             first = last
         return _columns(parts)
 
-    def _certified(self, gathered: Gathered, first: Rows, distinct: Rows, found: dict[str, NDArray[Any]], about: str) -> Pairs:
+    def _counted(self, gathered: Gathered, pairs: Candidates, wanted: NDArray[np.bool_]) -> Verified:
+        """The pairs, of the rows `wanted`, that are at or above the threshold."""
+        shingles = shingled(self.corpus, gathered, wanted, threads=self.threads)
+        place = np.cumsum(wanted) - 1
+        near = Candidates(place[pairs.left], place[pairs.right])
+        return by_counting(shingles, near, shingles.shared(near.left, near.right, threads=self.threads), self.rule.threshold).at(np.flatnonzero(wanted))
+
+    def _certified(self, gathered: Gathered, distinct: Rows, found: dict[str, NDArray[Any]], about: str) -> Pairs:
         columns = [found[name] for name in ("resemblance", "resemblance", "resemblance", "exact", "containment_left", "containment_right")]
         hits = Verified(Candidates(found["left"], found["right"]), *columns)
         sketches = self._sketches(gathered, distinct)
-        weight = np.bincount(first, minlength=len(first))[distinct]
+        weight = np.bincount(gathered.first, minlength=len(gathered.first))[distinct]
         local = replace(hits, pairs=Candidates(np.searchsorted(distinct, found["left"]), np.searchsorted(distinct, found["right"])))
         bands = Bands(sketches, self.rule.threshold, recall=self.rule.recall)
         said: Certificate = certificate(bands, sketches, local, self.rule.threshold, weight, LEVEL)
-        result = Pairs(first, gathered.sizes, gathered.lengths, hits, said, about, about)
+        result = Pairs(gathered.first, gathered.sizes, gathered.lengths, hits, said, about, about)
         return result.counted()
 
     def _decide(self, result: Pairs, old: int) -> pa.Table:
@@ -246,18 +248,22 @@ def _shared_names(corpus: Corpus) -> list[str]:
     return [name for name in first if all(name in names for names in others)]
 
 
-def _fitting(pairs: Candidates, sizes: Rows, first: int, most: int) -> int:
-    """Up to which pair, from `first` on, the shingles of the rows are at most `most`, counting a row once for each pair it ends; one pair at least."""
-    step = 1 << 16
-    total, last = 0, first
+def _fitting(pairs: Candidates, sizes: Rows, first: int, most: int) -> tuple[int, NDArray[np.bool_]]:
+    """Up to which pair, from `first` on, the rows have at most `most` shingles together, one pair at least; and which rows these are."""
+    wanted, last = np.zeros(len(sizes), bool), first
     while last < len(pairs):
-        upto = min(last + step, len(pairs))
-        both = np.concatenate([pairs.left[last:upto], pairs.right[last:upto]])
-        total += int(sizes[np.unique(both)].sum())
-        if total > most and last > first:
+        upto = min(last + STEP, len(pairs))
+        rows = np.stack([pairs.left[last:upto], pairs.right[last:upto]], axis=1)
+        fresh, place = np.unique(rows, return_index=True)
+        new = ~wanted[fresh]
+        added = np.bincount(place[new] // 2, sizes[fresh[new]], upto - last).cumsum()
+        fit = int(np.searchsorted(added, most, side="right"))
+        fit = max(fit, 1 if last == first else 0)
+        wanted[rows[:fit]] = True
+        most, last = most - int(added[-1]), last + fit
+        if last < upto:
             break
-        last = upto
-    return last
+    return last, wanted
 
 
 def _columns(parts: list[Verified]) -> dict[str, NDArray[Any]]:

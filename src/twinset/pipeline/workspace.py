@@ -61,6 +61,15 @@ class Workspace:
         """Whether arrays are kept under this name."""
         return (self.folder / f"{name}.npz").exists()
 
+    def array(self, name: str, of: str) -> NDArray[Any]:
+        """One of the arrays that are kept under a name."""
+        with np.load(self.folder / f"{name}.npz") as file:
+            return np.asarray(file[of])
+
+    def count(self, beginning: str) -> int:
+        """How many of the names kept begin so."""
+        return len(list(self.folder.glob(f"{beginning}-*.npz")))
+
     def drop(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
