@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -11,6 +12,7 @@ from twinset.documents.tables import READERS, TEXT_NAMES, source
 from twinset.errors import BadInput, MissingColumn
 
 DOCUMENTS = [{"id": f"d{i}", "text": None if i == 7 else f"text {i} " * (i % 5), "n": i} for i in range(50)]
+DELIMITED = (".csv", ".tsv")
 LINES = "".join(json.dumps(each) + "\n" for each in DOCUMENTS).encode()
 
 
@@ -23,8 +25,14 @@ def zstd(data):
 
 def write(path, documents=DOCUMENTS):
     lines = "".join(json.dumps(each) + "\n" for each in documents).encode()
-    if path.suffix.lower() == ".parquet":
-        pq.write_table(pa.Table.from_pylist(documents), path, row_group_size=20)
+    kind, table = path.suffix.lower(), pa.Table.from_pylist(documents)
+    if kind == ".parquet":
+        pq.write_table(table, path, row_group_size=20)
+    elif kind in (".arrow", ".feather"):
+        with pa.ipc.new_file(str(path), table.schema) as out:
+            out.write_table(table, max_chunksize=20)
+    elif kind in DELIMITED:
+        pc.write_csv(table, path, pc.WriteOptions(delimiter="," if kind == ".csv" else "\t"))
     else:
         path.write_bytes({".gz": gzip.compress, ".zst": zstd}.get(path.suffix.lower(), bytes)(lines))
     return path
@@ -40,10 +48,13 @@ def documents(found, size):
 @pytest.mark.parametrize("ending", [*READERS, *map(str.upper, READERS)])
 def test_every_kind_of_file_gives_the_same_documents(tmp_path, ending, size):
     path = write(tmp_path / f"of.two.dots{ending}")
+    wanted = DOCUMENTS
+    if ending.lower() in DELIMITED:  # every value is text, and nothing there is an empty one
+        wanted = [{name: "" if value is None else str(value) for name, value in each.items()} for each in DOCUMENTS]
     for name in (path, str(path)):
-        assert documents(source(name), size) == [(each["id"], each["text"]) for each in DOCUMENTS]
-        assert documents(source(name, id_column="n"), size) == [(each["n"], each["text"]) for each in DOCUMENTS]
-        assert documents(source(name, text_column="id", id_column="text"), size) == [(each["text"], each["id"]) for each in DOCUMENTS]
+        assert documents(source(name), size) == [(each["id"], each["text"]) for each in wanted]
+        assert documents(source(name, id_column="n"), size) == [(each["n"], each["text"]) for each in wanted]
+        assert documents(source(name, text_column="id", id_column="text"), size) == [(each["text"], each["id"]) for each in wanted]
 
 
 @pytest.mark.parametrize("size", [1, 100, 1 << 26])
@@ -119,7 +130,7 @@ def test_what_is_not_there_or_no_file_is_refused(tmp_path):
         source(tmp_path / "folder.jsonl")
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.json", "a.gz", "a.parquet.gz", "jsonl", "a.jsonl.bz2", "a.arrow"])
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.json", "a.gz", "a.parquet.gz", "jsonl", "a.jsonl.bz2", "a.xlsx"])
 def test_an_unknown_ending_is_refused(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(LINES)
