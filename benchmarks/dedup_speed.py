@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def by_twinset(corpus: Path, folder: Path, memory: str) -> dict[str, Any]:
     done = json.loads(printed)
     stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in done["stages"].items())
     interval = f"missed {done['missed']:.1f}, interval {done['missed_low']} to {done['missed_high']}, beside {done['found']} found"
-    return told | {"kept": done["kept"], "out": out, "note": f"memory {memory}; {stages}; {interval}", "missed": (done["missed_low"], done["missed_high"])}
+    return told | {"kept": done["kept"], "out": out, "note": f"memory {memory}; {stages}; {interval}"}
 
 
 def by_pyarrow(corpus: Path, folder: Path) -> dict[str, Any]:
@@ -59,20 +60,8 @@ def by_pyarrow(corpus: Path, folder: Path) -> dict[str, Any]:
 
 
 def by_text_dedup(corpus: Path, folder: Path, python: str) -> dict[str, Any]:
-    options = [
-        "--path",
-        "parquet",
-        "--data_files",
-        str(corpus),
-        "--split",
-        "train",
-        "--column",
-        "text",
-        "--output",
-        str(folder / "text-dedup"),
-        "--cache_dir",
-        str(folder / "cache"),
-    ]
+    files = ["--path", "parquet", "--data_files", str(corpus), "--split", "train", "--column", "text"]
+    files += ["--output", str(folder / "text-dedup"), "--cache_dir", str(folder / "cache")]
     told, _ = ran([python, "-m", "text_dedup.minhash", *files, "--ngram", "5", "--threshold", str(THRESHOLD), "--num_proc", str(os.cpu_count())], folder)
     return told | {"out": folder / "text-dedup", "note": "defaults, 5-grams, threshold 0.8"}
 
@@ -138,24 +127,27 @@ def awards(path: Path) -> None:
 def measured(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """One row for each engine, its best round."""
     corpus = options.corpus.resolve()
-    engines = {"twinset dedup": lambda: by_twinset(corpus, folder, options.memory)}
+    engines: dict[str, Callable[[Path], dict[str, Any]]] = {"twinset dedup": lambda mine: by_twinset(corpus, mine, options.memory)}
     if not options.skip_copy:
-        engines["pyarrow reads and writes"] = lambda: by_pyarrow(corpus, folder)
+        engines["pyarrow reads and writes"] = lambda mine: by_pyarrow(corpus, mine)
     if options.peers:
-        engines |= {"text-dedup 0.4.0": lambda: by_text_dedup(corpus, folder, options.peers), "datatrove 0.10.1": lambda: by_datatrove(corpus, folder, options.peers)}
-    truth, best = Truth(corpus) if options.truth else None, dict[str, dict[str, Any]]()
+        engines["text-dedup 0.4.0"] = lambda mine: by_text_dedup(corpus, mine, options.peers)
+        engines["datatrove 0.10.1"] = lambda mine: by_datatrove(corpus, mine, options.peers)
+    folders = [folder / str(number) for number in range(len(engines))]
+    best: dict[str, dict[str, Any]] = {}
     for round_ in range(options.rounds):
-        for name, run in engines.items():
+        for number, (name, run) in enumerate(engines.items()):
             if round_ and name.startswith(("text-dedup", "datatrove")):
                 continue
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            found = run()
-            if truth is not None and "out" in found and not round_:
-                found |= truth.judge(kept_ids(found["out"]))
-            faster = name not in best or found["seconds"] < best[name]["seconds"]
-            best[name] = best.get(name, {}) | found if faster else best[name]
+            shutil.rmtree(folders[number], ignore_errors=True)
+            folders[number].mkdir(parents=True)
+            found = run(folders[number])
+            best[name] = min(best.get(name, found), found, key=lambda row: row["seconds"])
             print(name, found, flush=True)
+    if options.truth:  # last, since a process begins with the peak of the one that starts it
+        truth = Truth(corpus)
+        for found in best.values():
+            found |= truth.judge(kept_ids(found["out"])) if "out" in found else {}
     return [{"engine": name, "corpus": corpus.name, "threads": os.cpu_count()} | found for name, found in best.items()]
 
 

@@ -276,5 +276,8 @@ def _columns(parts: list[Verified]) -> dict[str, NDArray[Any]]:
 
 def peak_rss() -> int:
     """The most memory that this process has held, in bytes."""
+    status = Path("/proc/self/status")  # Linux's getrusage begins with the peak of the process that started this one
+    if status.exists() and "VmHWM:" in (told := status.read_text()):
+        return int(told.split("VmHWM:")[1].split()[0]) * 1024
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
