@@ -51,8 +51,9 @@ def survey(paths: Iterable[Path]) -> Found:
     for path in paths:
         path = Path(path)
         if path.is_dir():
-            for found in _inside(path, ignored):
-                entries.setdefault(found.resolve(), Entry(path, found))
+            whole = path.resolve()
+            for found in _inside(path, ignored):  # through no link: only the folder itself may be one
+                entries.setdefault(whole / found.relative_to(path), Entry(path, found))
         elif path.is_file():
             entries.setdefault(path.resolve(), Entry(path.parent, path))
         else:

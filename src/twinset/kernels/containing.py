@@ -8,10 +8,10 @@ from numba import njit
 def probe(first, last, tokens, offsets, needs, heads, postings, border, seen, touched, out, filled):
     """Append to out[:, filled:] the (row a, row b, tokens shared) with at least needs[a] shared, first <= a < last, a or b from the border on.
 
-    tokens int32 or int64 (nnz,), ascending in a row · offsets int64 (n + 1,) · needs int64 (n,), at least 1 and at most the size of a row that is not empty · heads
+    tokens int32 or int64 (nnz,), ascending in a row · offsets int64 (n + 1,) · needs int64 (n,), at least 1 · heads
     int64 (tokens + 1,), postings int32 or int64 (nnz,): the rows of each token · seen int64 (n,), not equal to any a before · touched int64 (n,), scratch · out
-    int64 (3, capacity). Any row that shares needs[a] tokens has one of the first size - needs[a] + 1. Returns (row to go on with, filled); it stops where `out`
-    may not hold all pairs of a row, unless the row is `first`, for which it has room for n.
+    int64 (3, capacity). Any row that shares needs[a] tokens has one of the first size - needs[a] + 1; tokens of one row alone may be left out of all arrays, not of needs.
+    Returns (row to go on with, filled); it stops where `out` may not hold all pairs of a row, unless the row is `first`, for which it has room for n.
     """
     for a in range(first, last):
         begin, end = offsets[a], offsets[a + 1]

@@ -158,7 +158,8 @@ class _Given:
     def find(cls, paths: Iterable[str | Path], old: Iterable[str | Path], ignore: Iterable[str | Path], leave: Iterable[str | Path]) -> "_Given":
         now, before, templates = [Path(path) for path in paths], [Path(path) for path in old], survey(map(Path, ignore)).files
         out = {Path(path).resolve() for path in leave} | {file.path.resolve() for file in templates}
-        every, fresh = survey([*now, *before]), {file.path for file in survey(now).files}
+        every = survey([*now, *before])
+        fresh = {file.path for file in (survey(now) if before else every).files}
         files = [file for file in every.files if not out or file.path.resolve() not in out]
         if not any(file.path in fresh for file in files):
             raise BadInput(f"{', '.join(map(str, now)) or 'nothing'} holds no document; allowed: folders with some, files, or tables of texts")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from twinset.documents.shingles import Shingles
 from twinset.errors import BadOption
 from twinset.kernels import containing
-from twinset.parallel import spread
+from twinset.parallel import go_on, spread
 from twinset.search.candidates import Candidates, Progress, Rows, counted
 from twinset.search.exact import Found
 
@@ -20,9 +20,10 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Rows of tokens numbered by rarity, and the rows of each token."""
+    """What rows share with another one, numbered by rarity, and the rows of each token."""
 
     tokens: NDArray[np.int64]
+    offsets: Rows
     heads: Rows
     postings: Rows
 
@@ -61,8 +62,9 @@ class ContainmentJoin:
             def work(first: int, last: int) -> None:
                 row = first
                 while row < last:
-                    row, filled = containing.probe(row, last, sets.tokens, shingles.offsets, needs, sets.heads, sets.postings, border, seen, touched, out, 0)
+                    row, filled = containing.probe(row, last, sets.tokens, sets.offsets, needs, sets.heads, sets.postings, border, seen, touched, out, 0)
                     pieces.append(out[:, :filled].copy())
+                    go_on()
                 done(last - first)
 
             return work
@@ -86,11 +88,18 @@ class ContainmentJoin:
 
 
 def _ranked(shingles: Shingles) -> _Ranked:
-    _, ids, counts = np.unique(shingles.values, return_inverse=True, return_counts=True)
-    rank = np.empty(len(counts), np.int64)
-    rank[np.argsort(counts, kind="stable")] = np.arange(len(counts))
-    owner = np.repeat(np.arange(len(shingles)), shingles.sizes)
-    tokens = rank[ids]
-    tokens = tokens[np.lexsort((tokens, owner))]
-    heads = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(tokens, minlength=len(counts)))])
-    return _Ranked(tokens, heads, owner[np.argsort(tokens, kind="stable")])
+    order = np.argsort(shingles.values)
+    values = shingles.values[order]
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), bool), values[1:] != values[:-1]]))
+    counts = np.diff(np.append(starts, len(values)))
+    by_rarity = np.argsort(counts, kind="stable")
+    by_rarity = by_rarity[np.searchsorted(counts[by_rarity], 2) :]  # a token of one row helps nobody
+    starts, counts = starts[by_rarity], counts[by_rarity]
+    heads = _summed(counts)
+    postings = np.repeat(np.arange(len(shingles)), shingles.sizes)[order[np.repeat(starts - heads[:-1], counts) + np.arange(heads[-1])]]
+    tokens = np.repeat(np.arange(len(counts)), counts)[np.argsort(postings, kind="stable")]
+    return _Ranked(tokens, _summed(np.bincount(postings, minlength=len(shingles))), heads, postings)
+
+
+def _summed(counts: NDArray[np.int64]) -> Rows:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
