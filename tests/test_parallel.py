@@ -1,6 +1,7 @@
 """Row ranges and threads: every row once, in ranges of the stated weight, and errors that come out."""
 
 from threading import Barrier, Lock, get_ident
+from time import sleep
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twinset.errors import BadInput, BadOption
-from twinset.parallel import ranges, spread, thread_count
+from twinset.parallel import go_on, ranges, spread, thread_count
 
 THREADS = [1, 2, 5, None]
 TEN = [(row, row + 1) for row in range(10)]
@@ -147,3 +148,24 @@ def test_fewer_than_one_thread_is_refused(threads):
         thread_count(threads)
     with pytest.raises(BadOption, match=f"^threads is {threads}; allowed: 1 or more$"):
         spread(TEN, lambda: lambda first, last: None, threads)
+
+
+def test_work_that_takes_long_stops_where_it_asks():
+    """One thread fails while the other is in the middle of its only range: it leaves at its next `go_on`, and the failure is what comes out."""
+    both, left = Barrier(2), []
+
+    def work(first, last):
+        both.wait()
+        if first == 0:
+            raise BadInput("no good")
+        try:
+            while True:
+                go_on()
+                sleep(0.001)
+        finally:
+            left.append(first)
+
+    with pytest.raises(BadInput, match="no good"):
+        spread([(0, 1), (1, 2)], lambda: work, 2)
+    assert left == [1]
+    go_on()  # outside of any spread it does nothing

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Lock, local
 from typing import TypeVar
 
 import numpy as np
@@ -13,6 +13,8 @@ from twinset.errors import BadOption
 
 Range = tuple[int, int]
 Item = TypeVar("Item")
+
+_at_work = local()  # of each thread of `spread`: the exceptions that have stopped it
 
 
 def thread_count(threads: int | None) -> int:
@@ -35,10 +37,21 @@ def ranges(offsets: NDArray[np.int64], weight: int, most: int) -> list[Range]:
     return result
 
 
+class Stopped(BaseException):
+    """Another thread of the same `spread` has failed, or the caller was interrupted: what this one has done is of no use."""
+
+
+def go_on() -> None:
+    """Raise Stopped in a thread of a `spread` that has been stopped. Work that takes long calls this now and then."""
+    if getattr(_at_work, "failed", None):
+        raise Stopped
+
+
 def spread(todo: Iterable[Range], prepare: Callable[[], Callable[[int, int], None]], threads: int | None) -> None:
     """Call work(first, last) for every range; each thread makes its own `work`, with its own scratch space, by one call of `prepare`.
 
-    The result must not depend on which thread does which range. The first exception stops the others after the range they are at.
+    The result must not depend on which thread does which range. The first exception stops the others after the range they are at, or where
+    they next call `go_on`.
     """
     pending, lock = iter(todo), Lock()
     failed: list[BaseException] = []
@@ -48,17 +61,26 @@ def spread(todo: Iterable[Range], prepare: Callable[[], Callable[[int, int], Non
             return None if failed else next(pending, None)
 
     def loop() -> None:
+        _at_work.failed = failed
         try:
             work = prepare()
             while (span := take()) is not None:
                 work(*span)
+        except Stopped:
+            return
         except BaseException as error:
             failed.append(error)
             raise
 
+    def alone() -> None:
+        """Within this thread, which may itself belong to a spread that can be stopped."""
+        work = prepare()
+        for span in pending:
+            work(*span)
+
     count = thread_count(threads)
     if count == 1:
-        return loop()
+        return alone()
     with ThreadPoolExecutor(count) as pool:
         running = [pool.submit(loop) for _ in range(count)]
         try:

@@ -8,6 +8,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twinset.parallel import go_on
+
 Rows = NDArray[np.int64]
 Progress = Callable[[int, int], None]  # units of work done, and in all; it may raise to cancel the search
 Data = TypeVar("Data", contravariant=True)
@@ -64,11 +66,12 @@ class Searcher(Protocol[Data]):
 
 
 def counted(progress: Progress | None, total: int) -> Callable[[int], None]:
-    """A function that any thread calls with the units it has just done; it tells `progress` the sum."""
+    """A function that any thread calls with the units it has just done; it tells `progress` the sum, and does not return to a search that has been stopped."""
     lock, done = Lock(), 0
 
     def add(units: int) -> None:
         nonlocal done
+        go_on()
         with lock:
             done += units
             if progress is not None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from twinset.documents.shingles import Shingles
 from twinset.errors import BadOption
 from twinset.kernels import joining
-from twinset.parallel import spread
+from twinset.parallel import go_on, spread
 from twinset.search.candidates import Candidates, Progress, counted
 from twinset.search.tokens import Classes, Tokens, Whole, classes, demands, grouped, pieces, shared_out, tokens
 
@@ -119,6 +119,7 @@ def _probe(sets: Tokens, old: int, threshold: float, threads: int | None, done: 
                 if pairs:
                     left, right, shared = room[:, :pairs]
                     results.append((start, sets.rows[left], sets.rows[right], shared.copy()))
+                go_on()
             done(first, last)
 
         return work

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from twinset.errors import BadOption
 from twinset.kernels import hamming
 from twinset.kernels.hamming import Runs
+from twinset.parallel import go_on
 from twinset.search.candidates import Candidates, Rows
 from twinset.sketch.fingerprints import Fingerprints
 
@@ -82,6 +83,7 @@ class Buffer:
             first, count = step(first, self.left, self.right)
             if count:
                 result.append((self.left[:count].copy(), rows[self.right[:count]].astype(np.int64)))
+                go_on()
             elif first < last:
                 self.left, self.right = np.empty(2 * len(self.left), np.int64), np.empty(2 * len(self.left), np.int64)
         return result

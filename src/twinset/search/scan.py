@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twinset.estimate.sequential import Cut, cut
 from twinset.kernels import agreement, scanning
-from twinset.parallel import spread
+from twinset.parallel import go_on, spread
 from twinset.search.candidates import Candidates, Progress, Rows, counted
 from twinset.sketch.sketches import Sketches, parts_of
 
@@ -86,6 +86,7 @@ class Scan:
                         new.words, rows, self.sketches.words, self._rows, parts, self.cut.limits, out, 0,
                     )  # fmt: skip
                     pieces.append(out[:, :filled].copy())
+                    go_on()
                 done(1)
 
             return work
