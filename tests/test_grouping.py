@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twinset
-from twinset.errors import BadOption, MissingColumn
+from twinset.errors import BadInput, BadOption, MissingColumn
 
 pytestmark = pytest.mark.compiled
 
@@ -125,6 +125,7 @@ def test_rules_of_keeping_by_columns():
         ({"keep": [1.0]}, BadOption, "for 4 documents"),
         ({"keep": [1.0, 2.0, float("nan"), 0]}, BadOption, "1 NaN"),
         ({"keep": object()}, BadOption, "object"),
+        ({"keep": "first", "by": "year"}, BadOption, "goes by no column"),
         ({"kind": "cliques"}, BadOption, "stars, components"),
     ],
 )
@@ -132,3 +133,9 @@ def test_bad_options(options, error, words):
     result = twinset.pairs(CHAIN, threshold=0.5, search="exact", shingle="words:1")
     with pytest.raises(error, match=words):
         twinset.groups(result, **options)
+
+
+def test_only_pairs_are_grouped():
+    result = twinset.pairs(CHAIN, threshold=0.5, search="exact", shingle="words:1")
+    with pytest.raises(BadInput, match=r"Table; allowed: what twinset\.pairs gives"):
+        twinset.groups(result.table)

@@ -1,5 +1,7 @@
 """The verb `pairs`: all ways of asking, every search, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -119,6 +121,54 @@ def test_progress_names_its_stage_and_can_stop():
         twinset.pairs(DOCUMENTS, progress=stop, **OPTIONS)
 
 
+def test_what_is_refused_is_refused_before_any_text_is_read(monkeypatch):
+    def read(*_):
+        raise AssertionError("a text was read")
+
+    monkeypatch.setattr("twinset.pairing.Shingler.shingle", read)
+    for options in ({"search": "bands", "threshold": 0.02}, {"search": "scan", "recall": 1.0}, {"search": "blocks", "distance": 64}, {"search": "volatile", "distance": -1}):
+        with pytest.raises(BadOption):
+            twinset.pairs(DOCUMENTS, **options)
+
+
+@pytest.mark.parametrize("recall", [0.9999999, 1 - 1e-12, 1.0])
+def test_a_recall_near_one_is_met(recall, truth):
+    result = twinset.pairs(DOCUMENTS, recall=recall, **OPTIONS)
+    assert found(result) == truth
+    if recall < 1 - 1e-9:
+        assert len(twinset.pairs(DOCUMENTS, recall=recall, search="scan", **OPTIONS)) == len(truth)
+
+
+def test_equal_sketches_are_no_proof_of_equal_documents():
+    sketches = twinset.MinHash(bits="1", samples=128, shingle="words:1").sketch(["a b c d", "e f g h", "a b c d"])
+    (row,) = twinset.pairs(sketches).table.to_pylist()
+    estimate = sketches.resemblance([0], [2])
+    assert (row["left"], row["right"], row["exact"]) == (0, 2, False)
+    assert (row["resemblance"], row["low"], row["high"]) == (1.0, estimate.low[0], 1.0)
+    assert 0.9 < row["low"] < 1
+
+
+def test_sketches_keep_their_names_and_refuse_other_options(tmp_path):
+    sketches = twinset.MinHash(shingle="words:1").sketch(["a b c d", "a b c d", "x y"])
+    named = replace(sketches, ids=pa.array(["p", "q", "r"]))
+    named.save(tmp_path / "named.parquet")
+    result = twinset.pairs(twinset.load(tmp_path / "named.parquet"))
+    assert twinset.groups(result)["id"].to_pylist() == ["p", "q", "r"]
+    assert "3 distinct" not in result.why
+    assert result.why.startswith("scan: for 2 distinct sketches")
+    with pytest.raises(BadOption, match="shingle cannot be chosen for sketches"):
+        twinset.pairs(sketches, shingle="words:2")
+    with pytest.raises(BadOption, match="allowed for sketches: scan, bands or auto"):
+        twinset.pairs(sketches, search="exact")
+    with pytest.raises(BadInput, match="SimHash fingerprints"):
+        twinset.pairs(twinset.SimHash().sketch(["a b"]))
+
+
+def test_no_more_pairs_are_said_to_be_missed_than_there_are():
+    result = twinset.pairs(["a b c d e f", "a b c x y z", ""], threshold=0.3, search="blocks", shingle="words:1")
+    assert (len(result), result.certificate.missed_high) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("documents", "options", "error", "words"),
     [
@@ -134,6 +184,12 @@ def test_progress_names_its_stage_and_can_stop():
         (pa.table({"text": [1]}), {}, BadInput, "int64"),
         (pa.table({"text": ["a", "b", "c"], "id": ["x", "y", "x"]}), {}, BadInput, "the id 'x' names more than one"),
         (["a"], {"shingle": "words:0"}, BadOption, "words:0"),
+        (["a"], {"level": 1.0}, BadOption, "level is 1.0"),
+        (["a"], {"level": float("nan")}, BadOption, "level is nan"),
+        (["a"], {"memory": -1}, BadOption, "memory is -1"),
+        (["a"], {"search": "scan", "recall": 1.0}, BadOption, "recall is 1.0"),
+        (["a"], {"search": "bands", "recall": 1.0}, UnreachableRecall, "less than 1"),
+        (["a"], {"config": twinset.Config(), "shingle": "words:1"}, BadOption, "config and shingle are both given"),
     ],
 )
 def test_bad_input(documents, options, error, words):

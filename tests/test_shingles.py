@@ -371,3 +371,11 @@ def test_shingles_are_found_by_the_spans_of_their_units():
     found = shingle(pieces, WORDS3)
     assert found.sizes.tolist() == [1] * len(pieces)
     assert set(found.values.tolist()) == whole
+
+
+@pytest.mark.parametrize("values", [1, 2, 50])
+def test_the_first_equal_row_whatever_the_rows_begin_with(values):
+    words = np.random.default_rng(values).integers(0, values, (200, 3)).astype(np.uint64)
+    seen = {}
+    assert module.first_equal(words).tolist() == [seen.setdefault(tuple(row), i) for i, row in enumerate(words.tolist())]
+    assert module.first_equal(words[:0]).tolist() == []

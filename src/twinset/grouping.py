@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from twinset.errors import BadOption, MissingColumn
+from twinset.errors import BadInput, BadOption, MissingColumn
 from twinset.kernels import graph
 from twinset.pairing import Pairs
 
@@ -29,6 +29,8 @@ def groups(found: Pairs, *, keep: Any = "first", by: str | None = None, kind: st
     row. Neither depends on the order of pairs. kind="components" groups whatever chains of pairs connect instead: the best document of each is kept, and the
     witness is any document next to it on such a chain, or itself.
     """
+    if not isinstance(found, Pairs):
+        raise BadInput(f"found is a {type(found).__name__}; allowed: what twinset.pairs gives")
     if kind not in KINDS:
         raise BadOption(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
     order = ordering(found, keep, by)
@@ -120,6 +122,8 @@ def judged_by(keep: str, by: str | None, names: list[str]) -> str | None:
     if keep not in KEEPS:
         raise BadOption(f"keep is {keep!r}; {ALLOWED}")
     if keep in ("first", "longest"):
+        if by is not None:
+            raise BadOption(f"by is {by!r}, and keep is {keep!r}, which goes by no column; allowed: by= with newest, highest or lowest")
         return None
     wanted = (by,) if by else DATES if keep == "newest" else ()
     if not wanted:

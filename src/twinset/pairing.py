@@ -19,12 +19,16 @@ from twinset.documents.shingles import Shingler, Shingles, first_equal
 from twinset.documents.tables import ID_NAME, text_column_of
 from twinset.errors import BadInput, BadOption, TooManyPairs
 from twinset.estimate.certificate import Certificate
+from twinset.estimate.probability import Floats
+from twinset.kernels import overlap
+from twinset.layout import parse
 from twinset.parallel import thread_count
 from twinset.rows import Rows
 from twinset.search.candidates import Candidates
-from twinset.search.choosing import choose
-from twinset.search.finding import find
+from twinset.search.choosing import choose, choose_sketched
+from twinset.search.finding import check, find
 from twinset.search.verifying import Verified
+from twinset.sketch.fingerprints import Fingerprints
 from twinset.sketch.sketches import Sketches
 
 Stage = Callable[[str, int, int], None]  # what is being done, units of it done, and in all; it may raise to cancel
@@ -45,6 +49,7 @@ class Pairs:
     about: str  # at which settings
     documents: pa.Table | None = None  # the caller's table
     malformed: int = 0  # UTF-8 sequences replaced by U+FFFD
+    alike: Floats | None = None  # the least resemblance, at the level, of a row with its equals, where only their sketches are known to be equal
 
     def __len__(self) -> int:
         """The number of pairs, those among equal documents included."""
@@ -54,8 +59,11 @@ class Pairs:
         return int(between.sum() + (members * (members - 1) // 2).sum())
 
     def counted(self) -> "Pairs":
-        """The same with the pairs of equal documents, which no search misses, among those that the certificate counts as found."""
-        return replace(self, certificate=replace(self.certificate, found=len(self)))
+        """The same with the pairs of equal documents, which no search misses, among those that the certificate counts as found; no more can be missed than are left."""
+        full, said = len(self.sizes) - self.empty, self.certificate
+        left = full * (full - 1) // 2 - len(self)
+        missed, low, high = min(said.missed, float(left)), min(said.missed_low, left), min(said.missed_high, left)
+        return replace(self, certificate=replace(said, found=len(self), missed=missed, missed_low=low, missed_high=high))
 
     @property
     def empty(self) -> int:
@@ -69,7 +77,7 @@ class Pairs:
             raise TooManyPairs(
                 f"there are {len(self):,} pairs, most of them among equal documents; allowed in a table: {LARGEST:,}; `distinct` has the pairs of distinct documents"
             )
-        return _table(_expanded(self.hits, self.first, self.sizes))
+        return _table(_expanded(self.hits, self.first, self.sizes, self.alike))
 
     @cached_property
     def distinct(self) -> pa.Table:
@@ -104,15 +112,24 @@ def pairs(
         raise BadOption(f"threshold is {threshold}; allowed: above 0, at most 1")
     if not 0 < recall <= 1:
         raise BadOption(f"recall is {recall}; allowed: above 0, at most 1")
+    if not 0 < level < 1:
+        raise BadOption(f"level is {level}; allowed: above 0, below 1")
+    if memory is not None and not memory > 0:
+        raise BadOption(f"memory is {memory}; allowed: a number of bytes above 0")
+    _check_options(documents, config, options)
     if isinstance(documents, Sketches):
-        return _of_sketches(documents, search, threshold, recall, level, memory, threads, progress)
-    texts, table = _texts(documents, text_column)
+        return _of_sketches(documents, search, threshold, recall, level, threads, progress)
     chosen = Config(**options) if config is None else config
+    suited = config is None and not {"bits", "samples"} & set(options)  # the sketch may be the search's own
+    if search != "auto":
+        asked = choose(search, 0, 0, threshold, recall)
+        check(search, parse(asked.bits, asked.samples) if suited else chosen.layout, threshold, recall, distance)
+    texts, table = _texts(documents, text_column)
     shingler = Shingler(chosen, strict)
     shingles = shingler.shingle(texts, threads)
     first, rows, distinct = _distinct(shingles)
     choice = choose(search, len(rows), len(distinct.values), threshold, recall, memory, threads=thread_count(threads))
-    if config is None and not {"bits", "samples"} & set(options):
+    if suited:
         chosen = replace(chosen, bits=choice.bits, samples=choice.samples)
     weight = np.bincount(first, minlength=len(first))[rows]
     found = find(choice.search, distinct, chosen, threshold, recall, weight, level=level, distance=distance, threads=threads, progress=progress)
@@ -120,18 +137,40 @@ def pairs(
     return result.counted()
 
 
-def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: float, level: float, memory: int | None, threads: int | None, progress: Stage | None) -> Pairs:
+def _check_options(documents: Any, config: Config | None, options: dict[str, Any]) -> None:
+    """Refuse options that would have no effect, and what is no documents."""
+    if isinstance(documents, Fingerprints):
+        raise BadInput("documents are SimHash fingerprints; allowed: texts, a table or Sketches; fingerprints are searched by search.blocks and search.volatile")
+    given = [*options, *(["config"] if config is not None else [])]
+    if isinstance(documents, Sketches) and given:
+        raise BadOption(f"{', '.join(given)} cannot be chosen for sketches, which were made under {documents.config}; allowed: texts, or no such option")
+    if config is not None and options:
+        raise BadOption(f"config and {', '.join(options)} are both given; allowed: config, or options of its own")
+
+
+def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: float, level: float, threads: int | None, progress: Stage | None) -> Pairs:
     """Pairs judged by the sketches alone."""
-    sizes = sketches.sizes.counts()
-    first = first_equal(np.concatenate([sketches.words, sizes[:, None].view(np.uint64)], axis=1))
+    sizes, ids = sketches.sizes.counts(), sketches.ids
+    table = None if ids is None else pa.table({ID_NAME: ids})
+    if table is not None:
+        check_names(table.column(ID_NAME))
+    first = _equal_sketches(sketches, sizes)
     rows = np.flatnonzero((first == np.arange(len(first))) & (sizes > 0))
-    wanted = choose(search, len(rows), 1 << 62, threshold, recall, memory, threads=thread_count(threads))
-    if wanted.search not in ("scan", "bands"):
-        raise BadOption(f"search is {wanted.search!r}; allowed for sketches: scan, bands or auto")
+    choice = choose_sketched(search, len(rows), sketches.config.layout, threshold, recall, threads=thread_count(threads))
     weight = np.bincount(first, minlength=len(first))[rows]
-    found = find(wanted.search, sketches[rows], sketches.config, threshold, recall, weight, level=level, threads=threads, progress=progress)
-    whole = np.rint(sizes).astype(np.int64)
-    return Pairs(first, whole, np.zeros(len(whole), np.int64), found.hits.at(rows), found.certificate, wanted.why, found.about).counted()
+    found = find(choice.search, sketches[rows], sketches.config, threshold, recall, weight, level=level, threads=threads, progress=progress)
+    alike, repeated = np.ones(len(first)), rows[weight > 1]
+    alike[repeated] = sketches.resemblance(repeated, repeated, level=level).low
+    whole, unknown = np.rint(sizes).astype(np.int64), np.zeros(len(first), np.int64)
+    return Pairs(first, whole, unknown, found.hits.at(rows), found.certificate, choice.why, found.about, table, alike=alike).counted()
+
+
+def _equal_sketches(sketches: Sketches, sizes: Floats) -> Rows:
+    """For each row the first with the same sketch and size."""
+    both = np.concatenate([sketches.words, sizes[:, None].view(np.uint64)], axis=1)
+    digests = np.empty((len(both), 2), np.uint64)
+    overlap.digests(both.reshape(-1), np.arange(len(both) + 1) * both.shape[1], digests)
+    return first_equal(digests)
 
 
 def _texts(documents: Any, text_column: str | None) -> tuple[Column, pa.Table | None]:
@@ -158,7 +197,7 @@ def _distinct(shingles: Shingles) -> tuple[Rows, Rows, Shingles]:
     return first, rows, shingles if len(rows) == len(shingles) else shingles.take(rows)
 
 
-def _expanded(hits: Verified, first: Rows, sizes: Rows) -> Verified:
+def _expanded(hits: Verified, first: Rows, sizes: Rows, alike: Floats | None) -> Verified:
     """From pairs of first rows to those of all rows, ascending."""
     members = np.argsort(first, kind="stable")
     count = np.bincount(first, minlength=len(first))
@@ -166,13 +205,15 @@ def _expanded(hits: Verified, first: Rows, sizes: Rows) -> Verified:
     left, right, of = _products(hits.pairs, members, begin, count)
     equal_left, equal_right = _among_equals(members, begin, np.where(sizes > 0, count, 0))
     columns = {name: np.concatenate([getattr(hits, name)[of], np.ones(len(equal_left))]) for name in COLUMNS}
+    if alike is not None:
+        columns["low"][len(of) :] = alike[first[equal_left]]
     swapped = np.concatenate([left > right, np.zeros(len(equal_left), bool)])
     ways = columns["containment_left"], columns["containment_right"]
     columns["containment_left"], columns["containment_right"] = np.where(swapped, ways[1], ways[0]), np.where(swapped, ways[0], ways[1])
     left, right = np.concatenate([left, equal_left]), np.concatenate([right, equal_right])
     pairs = Candidates(np.minimum(left, right), np.maximum(left, right))
     order = np.lexsort((pairs.right, pairs.left))
-    exact = np.concatenate([hits.exact[of], np.ones(len(equal_left), bool) & bool(hits.exact.all())])
+    exact = np.concatenate([hits.exact[of], np.full(len(equal_left), alike is None)])
     return Verified(pairs[order], exact=exact[order], **{name: values[order] for name, values in columns.items()})
 
 

@@ -74,13 +74,23 @@ class Shingles:
 
 
 def first_equal(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """For each row of a matrix the first row with the same words."""
-    order = np.lexsort(words.T[::-1]) if len(words) else np.zeros(0, np.int64)  # stable: equal rows stay in order
-    fresh = np.ones(len(words), bool)
-    fresh[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+    """For each row of a matrix the first row with the same words. Fast where rows that begin alike are equal, as digests do."""
+    order = np.argsort(words[:, 0])
+    fresh = _fresh(words[:, :1], order)
+    if not np.array_equal(fresh, _fresh(words, order)):
+        order = np.lexsort(words.T[::-1])
+        fresh = _fresh(words, order)
     first = np.empty(len(words), np.int64)
-    first[order] = order[np.flatnonzero(fresh)][np.cumsum(fresh) - 1] if len(words) else order
+    if len(words):
+        first[order] = np.minimum.reduceat(order, np.flatnonzero(fresh))[np.cumsum(fresh) - 1]
     return first
+
+
+def _fresh(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each row differs from the one before it, in this order."""
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+    return fresh
 
 
 @dataclass

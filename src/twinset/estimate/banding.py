@@ -189,9 +189,10 @@ def _unreachable(layout: Layout, threshold: float, recall: float, samples: int |
     """What to say: the most that can be had is had by bands of one sample each."""
     offered = [component.samples if samples is None else component.samples * min(samples, layout.samples) // layout.samples for component in layout.components]
     best = sum(count * float(_evidence(np.clip(agreement(component, threshold, r1, r2)[0], 0, 1))) for count, component in zip(offered, layout.components, strict=True))
+    reach = -math.expm1(-best)
+    most = f"at most {reach:.17g}" if reach < 1 else "less than 1"
     return (
-        f"recall is {recall:.17g}; allowed at threshold {threshold:g} with {sum(offered)} samples in bands: at most {-math.expm1(-best):.17g}, "
-        f"which takes bands of one sample each; more samples reach more"
+        f"recall is {recall:.17g}; allowed at threshold {threshold:g} with {sum(offered)} samples in bands: {most}, which takes bands of one sample each; more samples reach more"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from twinset.errors import BadOption, UnreachableRecall
 from twinset.estimate.banding import choose_banding
-from twinset.layout import parse
+from twinset.layout import Layout, parse
 
 SEARCHES = ("exact", "scan", "bands", "blocks", "volatile")
 ALLOWED = f"allowed: auto, {', '.join(SEARCHES)}"
@@ -40,23 +40,52 @@ def choose(search: str, documents: int, shingles: int, threshold: float, recall:
         if search not in SEARCHES:
             raise BadOption(f"search is {search!r}; {ALLOWED}")
         return Choice(search, *(SCAN_LAYOUT if search == "scan" else BANDS_LAYOUT), why=f"{search}, as asked for")
+    needed = EXACT_BYTES * shingles
+    fits = memory is None or needed <= memory
+    if recall > MOST_RECALL:
+        if not fits:
+            raise BadOption(f"recall is {recall}, and only an exact join finds so much, which would need about {needed:,} bytes of memory; allowed: a lower recall, or more memory")
+        return Choice("exact", *BANDS_LAYOUT, why=f"exact: at recall {recall:g} only a join that misses nothing will do")
     size = f"{documents:,} distinct documents with {shingles:,} shingles at threshold {threshold:g}"
     exact, scan, bands = _seconds(documents, shingles, threshold, recall, threads)
-    fits = memory is None or EXACT_BYTES * shingles <= memory
     if fits and exact <= QUICK + min(scan, bands):
         return Choice("exact", *BANDS_LAYOUT, why=f"exact: for {size} a join that misses nothing takes about {exact:.1g} s")
-    because = f"an exact join would take about {exact:.2g} s" if fits else f"an exact join would need about {EXACT_BYTES * shingles >> 20} MiB of the {(memory or 0) >> 20} allowed"
+    because = f"an exact join would take about {exact:.2g} s" if fits else f"an exact join would need about {needed:,} bytes of the {memory:,} allowed"
     if scan <= bands:
-        return Choice("scan", *SCAN_LAYOUT, why=f"scan: for {size} {because}, comparing every two sketches about {scan:.2g} s")
-    return Choice("bands", *BANDS_LAYOUT, why=f"bands: for {size} {because}, comparing every two sketches about {scan:.2g} s, banding about {bands:.2g} s")
+        return Choice("scan", *SCAN_LAYOUT, why=f"scan: for {size} {because}, comparing every two sketches about {scan:.2g} s, {_banding(bands)}")
+    return Choice("bands", *BANDS_LAYOUT, why=f"bands: for {size} {because}, comparing every two sketches about {scan:.2g} s, {_banding(bands)}")
+
+
+def choose_sketched(search: str, sketches: int, layout: Layout, threshold: float, recall: float, *, threads: int = 1) -> Choice:
+    """The search asked for, or for "auto" the faster one for so many distinct sketches of this layout, whose texts are not at hand."""
+    if search not in ("auto", "scan", "bands"):
+        raise BadOption(f"search is {search!r}; allowed for sketches: scan, bands or auto")
+    chosen, why = search, f"{search}, as asked for"
+    if search == "auto":
+        scan, bands = _scan_seconds(sketches) / threads, _banding_seconds(layout, sketches, threshold, recall) / threads
+        chosen = "scan" if scan <= bands else "bands"
+        why = f"{chosen}: for {sketches:,} distinct sketches at threshold {threshold:g} comparing every two would take about {scan:.2g} s, {_banding(bands)}"
+    return Choice(chosen, layout.text, layout.samples, why)
+
+
+def _banding(seconds: float) -> str:
+    return f"banding about {seconds:.2g} s" if seconds < math.inf else "and no banding finds as much"
 
 
 def _seconds(documents: int, shingles: int, threshold: float, recall: float, threads: int) -> tuple[float, float, float]:
     """Rough times of exact, scan and bands. An exact join's look-ups grow fast with the share of a set that its prefix is, 1 - threshold, and with the rows of a token."""
     exact = EXACT_SECONDS * shingles * (1 + ((1 - threshold) / 0.6) ** 6) * max(1.0, documents / MANY)
-    scan = documents**2 / 2 * SIMILAR_SIZES / PAIRS_A_SECOND + LANE_SECONDS * SCAN_LAYOUT[1] * shingles
+    scan = _scan_seconds(documents) + LANE_SECONDS * SCAN_LAYOUT[1] * shingles
+    bands = _banding_seconds(parse(*BANDS_LAYOUT), documents, threshold, recall) + LANE_SECONDS * BANDS_LAYOUT[1] * shingles
+    return exact / threads, scan / threads, bands / threads
+
+
+def _scan_seconds(rows: int) -> float:
+    return rows**2 / 2 * SIMILAR_SIZES / PAIRS_A_SECOND
+
+
+def _banding_seconds(layout: Layout, rows: int, threshold: float, recall: float) -> float:
     try:
-        banding = choose_banding(parse(*BANDS_LAYOUT), threshold, min(recall, MOST_RECALL), documents=max(documents, 2)).cost
+        return choose_banding(layout, threshold, recall, documents=max(rows, 2)).cost
     except UnreachableRecall:
-        banding = math.inf
-    return exact / threads, scan / threads, (banding + LANE_SECONDS * BANDS_LAYOUT[1] * shingles) / threads
+        return math.inf

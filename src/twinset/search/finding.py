@@ -11,14 +11,17 @@ from twinset.config import Config, SimConfig
 from twinset.documents.shingles import Shingles
 from twinset.estimate import certificate as formulas
 from twinset.estimate.angle import differing
+from twinset.estimate.banding import choose_banding
 from twinset.estimate.certificate import Certificate, certify
 from twinset.estimate.probability import Floats, agreement
-from twinset.estimate.sequential import binomial
+from twinset.estimate.sequential import binomial, cut
 from twinset.kernels import graph
-from twinset.search.bands import Bands
+from twinset.layout import Layout
+from twinset.search.bands import MISS, Bands
 from twinset.search.blocks import Blocks
 from twinset.search.candidates import Candidates, Progress, Rows
 from twinset.search.exact import ExactJoin
+from twinset.search.runs import checked_distance
 from twinset.search.scan import Scan
 from twinset.search.verifying import Verified, by_counting, by_estimate
 from twinset.search.volatile import Volatile
@@ -64,9 +67,24 @@ def find(
         hits = by_counting(data, found.pairs, found.shared, threshold)
         return Found(hits, certify(threshold, 1.0, np.ones(len(hits)), _weights(weight, hits.pairs), level=level), join.about)
     sketches = data if isinstance(data, Sketches) else MinHash(config).sketch_shingles(data, threads=threads)
-    searcher: Scan | Bands = Scan(sketches, threshold, recall=recall) if search == "scan" else Bands(sketches, threshold, recall=recall)
+    searcher: Scan | Bands = Scan(sketches, threshold, recall=recall, miss=_miss(recall)) if search == "scan" else Bands(sketches, threshold, recall=recall)
     hits = _verified(data, searcher.join(threads=threads, progress=told("searching")), threshold, level, threads)
     return Found(hits, certificate(searcher, sketches, hits, threshold, weight, level), searcher.about)
+
+
+def check(search: str, layout: Layout, threshold: float, recall: float, distance: int) -> None:
+    """Refuse what the search itself would refuse, before any text is read."""
+    if search == "scan":
+        cut(layout, threshold, recall, _miss(recall))
+    elif search == "bands":
+        choose_banding(layout, threshold, recall)
+    elif search in ("blocks", "volatile"):
+        checked_distance(distance, SimConfig(weights="constant").bits)
+
+
+def _miss(recall: float) -> float:
+    """What early abandoning may lose: a part of what a scan may."""
+    return min(MISS, (1 - recall) / 2)
 
 
 def _verified(data: Shingles | Sketches, pairs: Candidates, threshold: float, level: float, threads: int | None) -> Verified:
