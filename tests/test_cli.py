@@ -56,6 +56,8 @@ def write_inputs(folder):
     (folder / "short.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00\x00")
     (folder / "table.ods").write_text("text\na\n")
     (folder / "malformed.txt").write_bytes(b"one \xff two")
+    (folder / "nothing.txt").write_bytes(b"")
+    (folder / "page.html").write_text("<p>one two three four five six</p>")
 
 
 def test_compare_prints_what_the_library_returns(run):
@@ -115,6 +117,46 @@ WRONG = [
     ("plan", "--threshold", "0.8", "--error", "1e-9"),
     ("plan", "--threshold", "0.8", "--precision", "0.95"),
     ("plan", "--threshold", "0.8", "--bytes", "128", "--plot", "plot.txt"),
+    *(("scan", LETTER, REVISED, "--threshold", value) for value in ("0", "1.1", "nan", "many")),
+    *(("scan", LETTER, REVISED, "--by", "resemblance", "--threshold", value) for value in ("0", "2")),
+    ("scan",),
+    ("scan", "nowhere"),
+    ("scan", "table.ods", "empty.parquet"),
+    *(("scan", name) for name in ("cut.parquet", "textless.parquet", "numbers.parquet", "broken.jsonl", "short.jsonl.gz")),
+    ("scan", LETTER, "--by", "length"),
+    ("scan", LETTER, "--max-share", "0"),
+    ("scan", LETTER, "--ignore", "nowhere.txt"),
+    ("scan", LETTER, "--ignore", "nothing.txt"),
+    ("scan", LETTER, "--old", "nowhere"),
+    ("scan", LETTER, "--ignore", LETTER),
+    ("scan", LETTER, "--report", "report.pdf"),
+    ("scan", LETTER, "--report", "nowhere/report.html"),
+    ("scan", LETTER, "page.html", "--report", "page.html"),
+    ("scan", LETTER, "--pairs", "pairs.txt"),
+    ("scan", LETTER, "--pairs", "nowhere/pairs.csv"),
+    ("scan", "good.parquet", "--pairs", "good.parquet"),
+    ("scan", "good.parquet", "--text-column", "nothing"),
+    ("scan", "good.parquet", "--id-column", "nothing"),
+    ("scan", LETTER, "--limit", "-1"),
+    ("scan", LETTER, "--threads", "0"),
+    ("scan", LETTER, "--shingle", "lines:3"),
+    *(("dedup", "good.parquet", "-o", "out.parquet", "--threshold", value) for value in ("0", "1.1", "nan")),
+    *(("dedup", "good.parquet", "-o", "out.parquet", "--recall", value) for value in ("0", "1.5")),
+    *(("dedup", "good.parquet", "-o", "out.parquet", "--memory", value) for value in ("x", "-1GB", "0")),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--keep", "best"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--keep", "newest"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--keep", "highest", "--by", "nothing"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--against", "nowhere.parquet"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--removed", "gone.txt"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--text-column", "nothing"),
+    ("dedup", "good.parquet", "-o", "out.parquet", "--threads", "0"),
+    ("dedup", "good.parquet", "-o", "out.jsonl"),
+    ("dedup", "good.parquet", "-o", "good.parquet"),
+    ("dedup", "good.parquet", "-o", "nowhere/out.parquet"),
+    *(("dedup", name, "-o", "out.parquet") for name in ("cut.parquet", "empty.parquet", "textless.parquet", "numbers.parquet", "nowhere.parquet", "*.nothing")),
+    ("dedup", "broken.jsonl", "-o", "out.jsonl"),
+    ("dedup", "good.parquet"),
+    ("dedup",),
     ("nothing",),
 ]
 

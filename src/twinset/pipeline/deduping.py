@@ -23,6 +23,7 @@ from twinset.errors import BadInput, BadOption
 from twinset.estimate.certificate import Certificate
 from twinset.grouping import groups, judged_by, ordering
 from twinset.pairing import Pairs
+from twinset.parallel import thread_count
 from twinset.pipeline.gathering import Gathered, gather, shingled
 from twinset.pipeline.output import Output
 from twinset.pipeline.workspace import Workspace
@@ -102,6 +103,7 @@ class Deduper:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        thread_count(self.threads)  # a wrong number is refused before anything is written
         self.corpus = Corpus(self.old.sources + self.new.sources)
         self._begin = time.perf_counter()
 
