@@ -2,15 +2,18 @@
 
     python benchmarks/dedup_kills.py CORPUS.parquet [--kills 25] [--seed 1]
 
-A run that is not disturbed says how long it takes, and gives the bytes to compare with. Each kill comes at a moment drawn evenly from that time. What the killed run had completed
-are the files of its workspace, which appear whole; while the second run works they are watched: each has to stay the same file (inode, time of the last change, bytes) until the
-workspace goes. The output has to be absent before the second run ends, or complete.
+A run that is not disturbed, after one that compiles, says how long it takes, and gives the bytes to compare with. Each kill comes at a moment drawn evenly from that time; where
+the run had ended by then, another moment is drawn. What the killed run had completed
+has to stay the same file (inode, time of the last change, bytes) until the workspace goes. Nothing but the output may be left.
+
 """
 
 import argparse
 import csv
 import hashlib
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,12 +49,12 @@ def stage(files: dict[str, Any]) -> str:
     return "verify" if "candidates.npz" in files else "sketch or search" if files else "before the first batch"
 
 
-def killed(corpus: Path, out: Path, after: float) -> dict[str, tuple[int, int, int]]:
+def killed(corpus: Path, out: Path, after: float) -> dict[str, tuple[int, int, int]] | None:
+    """What a run had completed when it was killed; nothing if it ended by itself."""
     process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(after)
     process.kill()
-    process.wait()
-    return completed(out)
+    return completed(out) if process.wait() == -signal.SIGKILL else None
 
 
 def resumed(corpus: Path, out: Path, before: dict[str, Any]) -> tuple[int, int]:
@@ -71,20 +74,34 @@ def resumed(corpus: Path, out: Path, before: dict[str, Any]) -> tuple[int, int]:
     return len(before) - len(changed), len(changed)
 
 
-def trial(corpus: Path, folder: Path, number: int, after: float, whole: list[str]) -> dict[str, Any]:
+def trial(corpus: Path, folder: Path, number: int, after: float, whole: list[str]) -> dict[str, Any] | None:
     out = folder / f"out-{number}.parquet"
     begin = time.perf_counter()
     files = killed(corpus, out, after)
-    finished = out.exists() and not out.with_name(f".{out.name}.twinset").exists()
-    kept, repeated = resumed(corpus, out, files)
-    same = sums(out) == whole
-    for path in (out, out.with_suffix(".gone.parquet")):
-        path.unlink()
-    left = [path.name for path in folder.iterdir()]
+    row = None
+    if files is not None:
+        kept, repeated = resumed(corpus, out, files)
+        same = sums(out) == whole
+        left = [path.name for path in folder.iterdir() if path not in (out, out.with_suffix(".gone.parquet"))]
+        values = [number, round(after, 3), round(time.perf_counter() - begin, 2), stage(files), len(files), kept, repeated, " ".join(left), same]
+        row = dict(zip(FIELDS, values, strict=True))
+    empty(folder)
+    return row
+
+
+def empty(folder: Path) -> None:
     for path in folder.iterdir():
-        path.unlink()
-    row = [number, round(after, 3), round(time.perf_counter() - begin, 2), "after the end" if finished else stage(files), len(files), kept, repeated, " ".join(left), same]
-    return dict(zip(FIELDS, row, strict=True))
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def undisturbed(corpus: Path, folder: Path) -> tuple[float, list[str]]:
+    """Seconds of a run, and what it wrote."""
+    out = folder / "whole.parquet"
+    begin = time.perf_counter()
+    subprocess.run(command(corpus, out), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds, whole = time.perf_counter() - begin, sums(out)
+    empty(folder)
+    return seconds, whole
 
 
 def main() -> int:
@@ -97,21 +114,19 @@ def main() -> int:
     moments, rows = random.Random(options.seed), []
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         folder = Path(scratch)
-        out = folder / "whole.parquet"
-        begin = time.perf_counter()
-        subprocess.run(command(options.corpus, out), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        seconds, whole = time.perf_counter() - begin, sums(out)
-        for path in folder.iterdir():
-            path.unlink()
-        for number in range(options.kills):
-            rows.append(trial(options.corpus, folder, number, moments.uniform(0, seconds), whole))
-            print(rows[-1], flush=True)
+        undisturbed(options.corpus, folder)
+        seconds, whole = undisturbed(options.corpus, folder)
+        while len(rows) < options.kills:
+            row = trial(options.corpus, folder, len(rows), moments.uniform(0, seconds), whole)
+            if row is not None:
+                rows.append(row)
+                print(row, flush=True)
     with RESULTS.open("w", newline="") as file:
         table = csv.DictWriter(file, FIELDS, lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
-    bad = [row for row in rows if row["repeated"] or not row["same_bytes"]]
-    print(f"{len(rows)} kills within {seconds:.1f} s; {len(bad)} with other bytes or a stage repeated")
+    bad = [row for row in rows if row["repeated"] or row["left_over"] or not row["same_bytes"]]
+    print(f"{len(rows)} kills within {seconds:.1f} s; {len(bad)} with other bytes, a stage repeated, or files left over")
     return 1 if bad else 0
 
 

@@ -218,6 +218,28 @@ def test_killed_it_goes_on(tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+def test_killed_while_it_writes_it_leaves_nothing_for_long(tmp_path):
+    corpus(tmp_path, 120)
+    run(tmp_path, "whole.parquet")
+    part, other = tmp_path / ".out.parquet.a1b2c3d4.part", tmp_path / ".out.parquet.of.mine.part"
+    part.write_bytes(b"PAR1")
+    other.write_bytes(b"")
+    (tmp_path / ".out.parquet.twinset").mkdir()
+    (tmp_path / ".out.parquet.twinset/.run.json.a1b2c3d4.part").write_text("{")  # killed before the workspace was anybody's
+    run(tmp_path)
+    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert list(tmp_path.glob(".*")) == [other]
+
+
+def test_a_folder_that_is_not_a_workspace_is_left_alone(tmp_path):
+    corpus(tmp_path, 60)
+    (tmp_path / ".out.parquet.twinset").mkdir()
+    (tmp_path / ".out.parquet.twinset/thesis.txt").write_text("mine")
+    with pytest.raises(BadInput, match="not twinset's"):
+        run(tmp_path)
+    assert (tmp_path / ".out.parquet.twinset/thesis.txt").read_text() == "mine"
+
+
 def test_what_another_run_left_is_not_used(tmp_path):
     corpus(tmp_path, 100)
 

@@ -1,5 +1,6 @@
 """Where the documents go that stay, and those that do not: files that appear when they are complete."""
 
+import glob
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -65,6 +66,9 @@ class Output:
         names = self._names(decided, corpus) if self.removed is not None or self.annotate else None
         if len(self.targets) > 1 or self.targets[0] != self.out:
             self.out.mkdir(exist_ok=True)
+        for target in (*self.targets, *([self.removed] if self.removed else [])):
+            for part in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):  # what a killed run was writing
+                part.unlink()
         with ExitStack() as stack:
             parts = [stack.enter_context(whole(target)) for target in self.targets]
             first = old

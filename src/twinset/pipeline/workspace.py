@@ -26,9 +26,9 @@ class Workspace:
         text = json.dumps(identity, sort_keys=True)
         about = folder / ABOUT
         if folder.exists() and not (about.exists() and about.read_text(encoding="utf-8") == text):
-            if any(folder.iterdir()) and not about.exists():
+            if not about.exists() and any(not path.name.endswith(".part") for path in folder.iterdir()):
                 raise BadInput(f"{folder} exists and is not twinset's; allowed: an output whose workspace folder is free")
-            shutil.rmtree(folder)
+            self.drop()
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -71,5 +71,8 @@ class Workspace:
         return len(list(self.folder.glob(f"{beginning}-*.npz")))
 
     def drop(self) -> None:
-        """Remove the folder."""
+        """Remove the folder; last of all the file that says whose it is, so that a kill leaves a folder that the next run knows."""
+        for path in self.folder.iterdir():
+            if path.name != ABOUT:
+                path.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
