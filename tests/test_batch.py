@@ -80,3 +80,16 @@ def test_wrong_batches_are_refused(filled, tmp_path):
         volatile_batch(store, batch, flips=NORMAL, probes=-1)
     with pytest.raises(BadInput, match="no projections"):
         volatile_batch(store, sketched(10, batch.bits, keep=False), flips=NORMAL, probes=1)
+
+
+def test_what_is_no_store_is_refused_and_other_files_are_let_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="is a file"):
+        Store(tmp_path / "file", "x")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "fingerprint.json").write_text("{")
+    with pytest.raises(BadInput, match="is not understood"):
+        Store(tmp_path / "broken", "x")
+    store = Store(tmp_path / "store", "x")
+    (tmp_path / "store" / "notes.npy").write_bytes(b"")
+    assert (len(store), list(store.chunks(10))) == (0, [])

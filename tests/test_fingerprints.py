@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
+import twinset
 from twinset.config import SimConfig
 from twinset.errors import BadInput, BadOption, IncompatibleSketches, TwinsetError
 from twinset.estimate.angle import cosine, differing
@@ -204,3 +205,13 @@ def test_files_of_other_rules_are_refused(tmp_path, about, error):
     pq.write_table(table.replace_schema_metadata({b"twinset": json.dumps(changed)}), path)
     with pytest.raises(error, match="allowed"):
         load(path)
+
+
+@pytest.mark.parametrize("weights", ["constant", "tfidf"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_the_verb_load_reads_fingerprints_too(weights, suffix, tmp_path):
+    made = twinset.SimHash(weights=weights).sketch(["a b c", "d e", ""], keep=True)
+    made.save(tmp_path / f"prints.{suffix}")
+    again = twinset.load(tmp_path / f"prints.{suffix}")
+    assert np.array_equal(again.words, made.words)
+    assert again.fingerprint == made.fingerprint

@@ -202,7 +202,7 @@ def test_a_table_of_something_else_is_refused(tmp_path, ending):
     plain = pa.table({"id": [1], "text": ["a"]})
     for table, names in ((plain, "id, text"), (stored().drop(["size"]), "id, sketch"), (stored().replace_schema_metadata({}), "id, sketch, size")):
         path = write(table, tmp_path / f"s{ending}")
-        with pytest.raises(BadInput, match=f"^{path}: columns {names} are not stored sketches; allowed: a file that `twinset sketch` or Sketches.save wrote$"):
+        with pytest.raises(BadInput, match=f"^{path}: columns {names} are not stored sketches; allowed: a file that `twinset sketch`, Sketches.save or Fingerprints.save wrote$"):
             load(path)
 
 

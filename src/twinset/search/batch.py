@@ -40,11 +40,13 @@ class Store:
 
     def __init__(self, folder: str | Path, fingerprint: str) -> None:
         self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise BadInput(f"{folder} is a file; allowed: a folder, or a name that is not taken")
         self.folder.mkdir(parents=True, exist_ok=True)
         names = self.folder / NAMES
         if not names.exists():
             _replace(names, lambda file: file.write(json.dumps({"fingerprint": fingerprint}).encode()))
-        self.fingerprint = str(json.loads(names.read_text(encoding="utf-8"))["fingerprint"])
+        self.fingerprint = _fingerprint(names)
         if self.fingerprint != fingerprint:
             raise IncompatibleSketches(f"{folder} holds fingerprints {self.fingerprint}; allowed: equal ones, not {fingerprint}")
 
@@ -72,7 +74,7 @@ class Store:
             raise IncompatibleSketches(f"the batch has fingerprints {batch.fingerprint}; allowed: those of the store, {self.fingerprint}")
 
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.npy"))
+        return sorted(self.folder.glob("[0-9]*-[0-9]*.npy"))
 
 
 def volatile_batch(
@@ -168,6 +170,14 @@ def _look_up(runs: Runs, distance: int, words: Words, rows: Rows, lists: NDArray
 
     spread(chunks(len(rows)), prepare, threads)
     return pieces
+
+
+def _fingerprint(names: Path) -> str:
+    """What a store says its fingerprints are."""
+    try:
+        return str(json.loads(names.read_bytes())["fingerprint"])
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(f"{names} is not understood; allowed: the folder of a store, or an empty one") from None
 
 
 def _replace(path: Path, write: Callable[..., object]) -> None:

@@ -16,6 +16,7 @@ from twinset.sketch.fingerprints import Fingerprints
 from twinset.sketch.frequencies import Frequencies
 from twinset.sketch.storing import FORMAT, KEY, ROWS, check
 
+COLUMN = "fingerprint"
 ALLOWED = "allowed: a file that Fingerprints.save wrote"
 
 
@@ -26,7 +27,7 @@ def save(fingerprints: Fingerprints, path: str | Path) -> None:
         terms = pa.record_batch([pa.array(frequencies.terms), pa.array(frequencies.counts)], names=["term", "count"])
         _write(terms, _beside(Path(path)), {"documents": frequencies.documents, "source": frequencies.source})
     ids = pa.array(np.arange(len(fingerprints))) if fingerprints.ids is None else fingerprints.ids
-    columns = {"id": ids, "fingerprint": _packed(fingerprints.words, "<u8"), "empty": pa.array(fingerprints.empty)}
+    columns = {"id": ids, COLUMN: _packed(fingerprints.words, "<u8"), "empty": pa.array(fingerprints.empty)}
     if fingerprints.projections is not None:
         columns["projections"] = _packed(fingerprints.projections, "<f4")
     about = {"config": fingerprints.config.to_dict(), "frequencies": None if frequencies is None else frequencies.fingerprint}
@@ -35,20 +36,25 @@ def save(fingerprints: Fingerprints, path: str | Path) -> None:
 
 def load(path: str | Path) -> Fingerprints:
     """Read fingerprints from a file that `Fingerprints.save` wrote, and their document frequencies from the one beside it."""
-    table, about = _read(Path(path), "config")
+    return from_table(read_table(path), Path(path))
+
+
+def from_table(found: pa.Table, path: Path) -> Fingerprints:
+    """The fingerprints of a table that was read from this path."""
+    table, about = _read(found, path, "config")
     try:
         config = SimConfig(**about["config"])
     except (TwinsetError, TypeError) as error:
         raise BadInput(f"{path}: the configuration is not understood ({error}); allowed: one that this version of twinset writes") from None
-    frequencies = None if about["frequencies"] is None else _frequencies(Path(path), about["frequencies"])
-    words = _unpacked(table["fingerprint"], "<u8", config.words).astype(np.uint64, copy=False)
+    frequencies = None if about["frequencies"] is None else _frequencies(path, about["frequencies"])
+    words = _unpacked(table[COLUMN], "<u8", config.words).astype(np.uint64, copy=False)
     projections = _unpacked(table["projections"], "<f4", config.bits).astype(np.float32, copy=False) if "projections" in table.schema.names else None
     empty = table["empty"].to_numpy(zero_copy_only=False)
     return Fingerprints(words, config, projections, table["id"], empty, frequencies)
 
 
 def _frequencies(path: Path, fingerprint: str) -> Frequencies:
-    table, about = _read(_beside(path), "source")
+    table, about = _read(read_table(_beside(path)), _beside(path), "source")
     found = Frequencies(table["term"].to_numpy(), table["count"].to_numpy(), about["documents"], about["source"])
     if found.fingerprint != fingerprint:
         raise IncompatibleSketches(f"{_beside(path)} holds the document frequencies {found.fingerprint}; allowed beside {path}: {fingerprint}")
@@ -67,11 +73,10 @@ def _write(batch: pa.RecordBatch, path: Path, about: dict[str, Any]) -> None:
             write(batch.slice(first, ROWS))
 
 
-def _read(path: Path, wanted: str) -> tuple[pa.RecordBatch, dict[str, Any]]:
+def _read(table: pa.Table, path: Path, wanted: str) -> tuple[pa.RecordBatch, dict[str, Any]]:
     """The whole table as one batch, and what its metadata say, which `wanted` is part of."""
-    table = read_table(path)
     about = json.loads((table.schema.metadata or {}).get(KEY, "{}"))
-    if wanted not in about or ("fingerprint" not in table.schema.names and wanted == "config"):
+    if wanted not in about or (COLUMN not in table.schema.names and wanted == "config"):
         raise BadInput(f"{path} has columns {', '.join(table.schema.names[:10])}, and is none of stored fingerprints; {ALLOWED}")
     check(about)
     columns = [column.combine_chunks() if column.num_chunks != 1 else column.chunk(0) for column in table.columns]

@@ -86,7 +86,7 @@ class Fingerprints:
         return cosine(self.distance(a, b, other), self.bits, level=level, nothing=self.empty[a] | against.empty[b])
 
     def save(self, path: str | Path) -> None:
-        """Write to a Parquet or Arrow file, which appears whole or not at all; `sketch.filing.load` reads it."""
+        """Write to a Parquet or Arrow file, which appears whole or not at all; `twinset.load` reads it."""
         from twinset.sketch.filing import save  # filing needs this class
 
         save(self, path)

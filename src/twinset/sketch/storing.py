@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,9 @@ from twinset.documents.writing import table_writer
 from twinset.errors import BadInput, IncompatibleSketches, TwinsetError
 from twinset.sketch.sizes import Sizes
 from twinset.sketch.sketches import Sketches
+
+if TYPE_CHECKING:
+    from twinset.sketch.fingerprints import Fingerprints
 
 KEY = b"twinset"
 FORMAT = 1
@@ -58,9 +61,13 @@ def save(sketches: Sketches, path: str | Path) -> None:
             write(batch.slice(first, ROWS))
 
 
-def load(path: str | Path) -> Sketches:
-    """Read sketches from a Parquet or Arrow file that `Sketches.save` or `twinset sketch` wrote."""
+def load(path: str | Path) -> "Sketches | Fingerprints":
+    """Read sketches from a Parquet or Arrow file that `Sketches.save` or `twinset sketch` wrote, or fingerprints from one that `Fingerprints.save` wrote."""
+    from twinset.sketch import filing  # filing needs this module
+
     table = read_table(path)
+    if filing.COLUMN in table.schema.names and "sketch" not in table.schema.names:
+        return filing.from_table(table, Path(path))
     try:
         return from_table(table)
     except BadInput as error:
@@ -71,7 +78,7 @@ def _config(found: pa.Schema) -> Config:
     """The configuration in a schema's metadata."""
     about = (found.metadata or {}).get(KEY)
     if about is None or not {"id", "sketch", "size"} <= set(found.names):
-        raise BadInput(f"columns {', '.join(found.names[:10])} are not stored sketches; allowed: a file that `twinset sketch` or Sketches.save wrote")
+        raise BadInput(f"columns {', '.join(found.names[:10])} are not stored sketches; allowed: a file that `twinset sketch`, Sketches.save or Fingerprints.save wrote")
     return _understood(json.loads(about), found)
 
 
