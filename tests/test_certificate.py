@@ -101,3 +101,9 @@ def test_two_pairs_missed_by_a_scan(correlation):
 def test_the_grid_reads_smooth_functions():
     at = np.linspace(0.8, 1, 1000)
     assert np.abs(on_grid(at, 0.8, lambda x: x**6) - at**6).max() < 1e-3
+
+
+def test_the_mean_of_one_heavy_lot_lies_above_its_interval():
+    """The example of docs/certificate.md."""
+    said = certify(0.8, 0.999, np.array([0.999]), np.array([1e6]))
+    assert (round(said.missed), said.missed_low, said.missed_high) == (1001, 0, 0)
