@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Timer
+from threading import Event, Lock, Thread, Timer
 from typing import Any
 
 from twinset.documents.confinement import Limits, Unreadable, size_text
@@ -40,6 +40,39 @@ class Extracted:
     seconds: float
 
 
+class Watch:
+    """A thread that kills a process which is at one file for too long. One for many files: a thread for each takes as long as reading a small one.
+
+    It sleeps until the file at hand is due. If there is none, what begins meanwhile is not due before it wakes.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.over = seconds, Event()
+        self._lock, self._at_work = Lock(), False
+        self._due = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, process: "subprocess.Popen[bytes]") -> None:
+        if not self._at_work:
+            self._at_work = True
+            Thread(target=self._run, name="twinset-watch", daemon=True).start()
+        with self._lock:
+            self._process, self._due = process, time.monotonic() + self.seconds
+
+    def end(self) -> None:
+        with self._lock:
+            self._process = None
+
+    def _run(self) -> None:
+        wait = 0.0
+        while not self.over.wait(wait):
+            with self._lock:
+                wait = self.seconds if self._process is None else self._due - time.monotonic()
+                if wait <= 0 and self._process is not None:
+                    self._process.kill()
+                    self._process, wait = None, self.seconds
+
+
 class Worker:
     """A confined process that reads one file after another. It starts with the first, and anew after it was lost."""
 
@@ -48,6 +81,7 @@ class Worker:
         self.served = 0
         self.closed = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch = Watch(limits.seconds)
 
     def ask(self, file: File) -> tuple[dict[str, Any], str]:
         """The worker's answer about a file. A worker that has read others may have less memory left: what fails in it is tried in a fresh one."""
@@ -63,8 +97,7 @@ class Worker:
         assert process.stdout
         self.served += 1
         started = time.monotonic()
-        timer = Timer(self.limits.seconds, process.kill)
-        timer.start()
+        self._watch.begin(process)
         try:
             process.stdin.write(json.dumps([str(file.path.absolute()), file.path.suffix.lower()]).encode() + b"\n")
             process.stdin.flush()
@@ -73,7 +106,7 @@ class Worker:
         except (OSError, ValueError):  # a broken pipe, or an answer cut off
             return self._lost(process, time.monotonic() - started >= self.limits.seconds), ""
         finally:
-            timer.cancel()
+            self._watch.end()
             if time.monotonic() - started >= self.limits.seconds:
                 self.stop()
 
@@ -110,6 +143,7 @@ class Worker:
         """End the process and start no other, also when another thread waits for an answer."""
         self.closed = True
         self.stop()
+        self._watch.over.set()
 
     def stop(self) -> None:
         """End the process, if there is one."""
