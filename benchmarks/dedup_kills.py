@@ -3,9 +3,8 @@
     python benchmarks/dedup_kills.py CORPUS.parquet [--kills 25] [--seed 1]
 
 A run that is not disturbed, after one that compiles, says how long it takes, and gives the bytes to compare with. Each kill comes at a moment drawn evenly from that time; where
-the run had ended by then, another moment is drawn. What the killed run had completed
-has to stay the same file (inode, time of the last change, bytes) until the workspace goes. Nothing but the output may be left.
-
+the run had ended by then, another moment is drawn. What the killed run had completed are the files of its workspace, which appear whole. While the second run works they are
+watched: each has to stay the same file (inode, time of the last change, bytes) until the workspace goes. Nothing but the output may be left.
 """
 
 import argparse
@@ -18,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,9 @@ def completed(out: Path) -> dict[str, tuple[int, int, int]]:
     """The files of finished stages and batches: inode, time of the last change, bytes."""
     found = {}
     for path in out.with_name(f".{out.name}.twinset").glob("*.npz"):
-        about = path.stat()
-        found[path.name] = about.st_ino, about.st_mtime_ns, about.st_size
+        with suppress(FileNotFoundError):  # it goes while it is looked at
+            about = path.stat()
+            found[path.name] = about.st_ino, about.st_mtime_ns, about.st_size
     return found
 
 
@@ -58,15 +59,12 @@ def killed(corpus: Path, out: Path, after: float) -> dict[str, tuple[int, int, i
 
 
 def resumed(corpus: Path, out: Path, before: dict[str, Any]) -> tuple[int, int]:
-    """Run to the end; of the files that were there, how many stayed as they were, and how many changed or went while the workspace was there."""
+    """Run to the end; of the files that were there, how many stayed as they were, and how many changed or went before the output was there."""
     process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     changed: set[str] = set()
     while process.poll() is None:
-        try:
-            now = completed(out)
-        except FileNotFoundError:  # the workspace goes, file by file
-            break
-        if len(now) >= len(before):
+        now = completed(out)
+        if not out.exists():  # nor had it when they were looked at: once it is there, the workspace goes file by file
             changed |= {name for name, about in before.items() if now.get(name) != about}
         time.sleep(0.02)
     if process.wait():
