@@ -108,14 +108,7 @@ def pairs(
     probability `recall`; the result's `why` says which and why. `distance` is for blocks and volatile, which find SimHash fingerprints that differ in at
     most so many bits. `level` is the confidence of intervals; `memory` in bytes bounds what "auto" chooses. The other options are those of Config.
     """
-    if not 0 < threshold <= 1:
-        raise BadOption(f"threshold is {threshold}; allowed: above 0, at most 1")
-    if not 0 < recall <= 1:
-        raise BadOption(f"recall is {recall}; allowed: above 0, at most 1")
-    if not 0 < level < 1:
-        raise BadOption(f"level is {level}; allowed: above 0, below 1")
-    if memory is not None and not memory > 0:
-        raise BadOption(f"memory is {memory}; allowed: a number of bytes above 0")
+    _check_numbers(threshold, recall, level, memory)
     _check_options(documents, config, options)
     if isinstance(documents, Sketches):
         return _of_sketches(documents, search, threshold, recall, level, threads, progress)
@@ -135,6 +128,16 @@ def pairs(
     found = find(choice.search, distinct, chosen, threshold, recall, weight, level=level, distance=distance, threads=threads, progress=progress)
     result = Pairs(first, shingles.sizes, np.diff(texts.offsets), found.hits.at(rows), found.certificate, choice.why, found.about, table, shingler.malformed)
     return result.counted()
+
+
+def _check_numbers(threshold: float, recall: float, level: float, memory: int | None) -> None:
+    for name, share in (("threshold", threshold), ("recall", recall)):
+        if not 0 < share <= 1:
+            raise BadOption(f"{name} is {share}; allowed: above 0, at most 1")
+    if not 0 < level < 1:
+        raise BadOption(f"level is {level}; allowed: above 0, below 1")
+    if memory is not None and not memory > 0:
+        raise BadOption(f"memory is {memory}; allowed: a number of bytes above 0")
 
 
 def _check_options(documents: Any, config: Config | None, options: dict[str, Any]) -> None:
