@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from twinset.config import Config
 from twinset.documents.columns import Column, column
-from twinset.documents.shingles import Shingler, Shingles, first_equal
+from twinset.documents.shingles import Shingler, Shingles
 from twinset.documents.tables import ID_NAME, text_column_of
 from twinset.errors import BadInput, BadOption, TooManyPairs
 from twinset.estimate.certificate import Certificate
 from twinset.estimate.probability import Floats
-from twinset.kernels import overlap
-from twinset.layout import parse
 from twinset.parallel import thread_count
 from twinset.rows import Rows
 from twinset.search.candidates import Candidates
@@ -116,7 +114,7 @@ def pairs(
     suited = config is None and not {"bits", "samples"} & set(options)  # the sketch may be the search's own
     if search != "auto":
         asked = choose(search, 0, 0, threshold, recall)
-        check(search, parse(asked.bits, asked.samples) if suited else chosen.layout, threshold, recall, distance)
+        check(search, (replace(chosen, bits=asked.bits, samples=asked.samples) if suited else chosen).layout, threshold, recall, distance)
     texts, table = _texts(documents, text_column)
     shingler = Shingler(chosen, strict)
     shingles = shingler.shingle(texts, threads)
@@ -157,7 +155,7 @@ def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: floa
     table = None if ids is None else pa.table({ID_NAME: ids})
     if table is not None:
         check_names(table.column(ID_NAME))
-    first = _equal_sketches(sketches, sizes)
+    first = sketches.first_equal()
     rows = np.flatnonzero((first == np.arange(len(first))) & (sizes > 0))
     choice = choose_sketched(search, len(rows), sketches.config.layout, threshold, recall, threads=thread_count(threads))
     weight = np.bincount(first, minlength=len(first))[rows]
@@ -166,14 +164,6 @@ def _of_sketches(sketches: Sketches, search: str, threshold: float, recall: floa
     alike[repeated] = sketches.resemblance(repeated, repeated, level=level).low
     whole, unknown = np.rint(sizes).astype(np.int64), np.zeros(len(first), np.int64)
     return Pairs(first, whole, unknown, found.hits.at(rows), found.certificate, choice.why, found.about, table, alike=alike).counted()
-
-
-def _equal_sketches(sketches: Sketches, sizes: Floats) -> Rows:
-    """For each row the first with the same sketch and size."""
-    both = np.concatenate([sketches.words, sizes[:, None].view(np.uint64)], axis=1)
-    digests = np.empty((len(both), 2), np.uint64)
-    overlap.digests(both.reshape(-1), np.arange(len(both) + 1) * both.shape[1], digests)
-    return first_equal(digests)
 
 
 def _texts(documents: Any, text_column: str | None) -> tuple[Column, pa.Table | None]:

@@ -10,9 +10,10 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from twinset.config import Config
+from twinset.documents.shingles import first_equal
 from twinset.errors import BadOption, CannotMerge, IncompatibleSketches
 from twinset.estimate.resemblance import Estimate, estimate
-from twinset.kernels import agreement, packing
+from twinset.kernels import agreement, overlap, packing
 from twinset.parallel import spread
 from twinset.rows import aligned, checked
 from twinset.sketch.sizes import Sizes
@@ -104,6 +105,13 @@ class Sketches:
         out = np.empty((len(wanted), self.config.layout.samples), np.uint64)
         packing.unpack(self.words, wanted, parts_of(self.config), out)
         return out
+
+    def first_equal(self) -> NDArray[np.int64]:
+        """For each row the first row with the same sketch and size: itself, if no row before it has."""
+        both = np.concatenate([self.words, self.sizes.counts()[:, None].view(np.uint64)], axis=1)
+        digests = np.empty((len(both), 2), np.uint64)
+        overlap.digests(both.reshape(-1), np.arange(len(both) + 1) * both.shape[1], digests)
+        return first_equal(digests)
 
     def save(self, path: str | Path) -> None:
         """Write to a Parquet or Arrow file, which appears whole or not at all; `twinset.load` reads it."""
