@@ -34,7 +34,7 @@ LAYERS = {
     "pipeline": {"errors", "config", "parallel", "documents", "estimate", "sketch", "search", "pairing", "grouping", "passages", "kernels"},
     "report": {"errors", "layout", "documents", "estimate", "comparing", "passages", "pipeline"},
     "studies": {"kernels", "layout", "config", "documents", "estimate", "sketch", "search"},
-    "cli": {"errors", "config", "comparing", "planning", "pipeline", "report"},
+    "cli": {"errors", "config", "documents", "comparing", "planning", "pipeline", "report"},
     "__main__": {"cli"},
 }
 LIGHT = {"numpy", "numba", "llvmlite", "pyarrow", "scipy", "matplotlib"}

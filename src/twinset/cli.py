@@ -159,9 +159,12 @@ def scan(
 @app.command()
 def dedup(
     sources: Annotated[
-        list[str], typer.Argument(metavar="IN...", help="Files of documents, globs, or folders: .parquet .jsonl .ndjson (.gz .zst) .csv .tsv .arrow, or as datasets saves them.")
+        list[str],
+        typer.Argument(
+            metavar="IN...", help="Files of documents, globs, folders, or addresses such as s3://: .parquet .jsonl .ndjson (.gz .zst) .csv .tsv .arrow, or as datasets saves them."
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The copy: a file for one file, a folder for several. Same format, columns and order.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The copy: a file for one file, a folder for several. Same format, columns and order.")],
     threshold: Annotated[float, typer.Option(help="The resemblance from which on a document repeats another.")] = 0.8,
     recall: Annotated[float, typer.Option(help="The probability with which a pair at the threshold is to be found.")] = 0.99,
     keep: Annotated[str, typer.Option(help="Which of similar documents stays: first, longest, newest, highest or lowest (the last three with --by).")] = "first",
@@ -183,15 +186,16 @@ def dedup(
     as_json: Json = False,
 ) -> None:
     """Copy documents without those that repeat another. Killed and called again, it goes on where it was."""
+    from twinset.documents.remote import staged
     from twinset.pipeline import deduping
     from twinset.report import progress
     from twinset.report.compiling import announced
 
     config = Config(shingle=shingle, case=case, space=not no_space, seed=seed, **deduping.LAYOUT)
-    options: dict[str, Any] = {"against": against or (), "removed": removed, "annotate": annotate, "text_column": text_column, "id_column": id_column}
+    options: dict[str, Any] = {"removed": removed, "annotate": annotate, "text_column": text_column, "id_column": id_column}
     rule = deduping.Rule(threshold, recall, keep, by)
-    with announced(), progress.stages() as move:
-        run = deduping.dedup(sources, out, rule=rule, config=config, memory=parse_bytes(memory), threads=threads, strict=strict, progress=move, **options)
+    with announced(), progress.stages() as move, staged(sources, out, against or ()) as at:
+        run = deduping.dedup(at.sources, at.out, against=at.against, rule=rule, config=config, memory=parse_bytes(memory), threads=threads, strict=strict, progress=move, **options)
         done = None if dry_run else run.run()
     if done is None:
         return _print_json(run.plan())
@@ -200,7 +204,7 @@ def dedup(
     else:
         from twinset.report import tables
 
-        tables.show(tables.deduped(done, str(out)))
+        tables.show(tables.deduped(done, out))
     if fail and done.removed:
         raise typer.Exit(1)
 
