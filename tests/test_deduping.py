@@ -167,6 +167,28 @@ def test_a_pass_takes_as_many_pairs_as_fit(most, monkeypatch):
         first = last
 
 
+@pytest.mark.parametrize("annotate", [False, True])
+def test_a_folder_that_datasets_saved_becomes_one(tmp_path, annotate):
+    table = corpus(tmp_path, 120)
+    (tmp_path / "set").mkdir()
+    features = {"huggingface": json.dumps({"info": {"features": {}}})}
+    for i in range(2):
+        with pa.ipc.new_stream(str(tmp_path / f"set/data-0000{i}-of-00002.arrow"), table.schema.with_metadata(features)) as out:
+            out.write_table(table.slice(60 * i, 60).replace_schema_metadata(features))
+    state = {"_data_files": [{"filename": f"data-0000{i}-of-00002.arrow"} for i in range(2)], "_fingerprint": "abc", "_split": "train"}
+    (tmp_path / "set/state.json").write_text(json.dumps(state))
+    (tmp_path / "set/dataset_info.json").write_text(json.dumps({"description": "rows", "features": {"id": {}}}))
+    run(tmp_path, "copy", ["set"], annotate=annotate)
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == sorted(path.name for path in (tmp_path / "set").iterdir())
+    again = json.loads((tmp_path / "copy/state.json").read_text())
+    assert again | {"_fingerprint": "abc"} == state
+    assert again["_fingerprint"] != "abc"
+    assert ("features" in json.loads((tmp_path / "copy/dataset_info.json").read_text())) != annotate
+    with pa.ipc.open_stream(str(tmp_path / "copy/data-00000-of-00002.arrow")) as reader:
+        assert (reader.schema.metadata is not None and b"huggingface" in reader.schema.metadata) != annotate
+        assert reader.schema.names[:3] == table.column_names
+
+
 class Stopped(Exception):
     pass
 

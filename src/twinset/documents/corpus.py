@@ -16,6 +16,7 @@ from twinset.documents.tables import READERS, Source, source
 from twinset.errors import BadInput
 from twinset.parallel import ahead
 
+FEATURES = b"huggingface"  # where `datasets` keeps the columns' kinds
 COPY = 32 << 20  # bytes of rows copied at a time, and in a row group of Parquet
 
 
@@ -76,6 +77,8 @@ def copy_rows(source: Source, path: Path, kept: NDArray[np.bool_], added: pa.Tab
     if isinstance(table, JsonLines):
         return table.copy(path, kept, added)
     schema = table.schema
+    if added is not None:
+        schema = schema.with_metadata({key: value for key, value in (schema.metadata or {}).items() if key != FEATURES})  # which would name the columns there were
     for field in added.schema if added is not None else ():
         if field.name in schema.names:
             raise BadInput(f"{source.path} has a column {field.name!r} already; allowed: names other than {', '.join(added.schema.names) if added is not None else ''}")

@@ -1,5 +1,6 @@
 """Arrow IPC files, and folders of them as Hugging Face's `datasets` saves them."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,3 +69,19 @@ def dataset_files(folder: Path) -> list[Path]:
     if any(Path(name).name != name for name in names):
         raise BadInput(f"{folder / STATE} names files outside its folder; allowed: names of files in it")
     return [folder / name for name in names]
+
+
+def dataset_of(files: list[Path]) -> Path | None:
+    """The folder that `datasets` saved, if these are the files of one."""
+    homes = {file.parent for file in files}
+    home = homes.pop() if len(homes) == 1 else None
+    return home if home is not None and (home / STATE).exists() and dataset_files(home) == files else None
+
+
+def dataset_pages(home: Path, *, columns_added: bool) -> dict[str, str]:
+    """What stands beside the files of a copy: the same but for the fingerprint, by which `datasets` tells data apart. Of added columns only Arrow's schema knows."""
+    pages = {name: json.loads((home / name).read_text(encoding="utf-8")) for name in (INFO, STATE) if (home / name).exists()}
+    pages[STATE]["_fingerprint"] = hashlib.sha256(f"twinset {columns_added} {pages[STATE].get('_fingerprint')}".encode()).hexdigest()[:16]
+    if columns_added and INFO in pages:
+        pages[INFO].pop("features", None)
+    return {name: json.dumps(page, indent=2) for name, page in pages.items()}

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from twinset.documents.corpus import Corpus, copy_rows
+from twinset.documents.ipc import dataset_of, dataset_pages
 from twinset.documents.writing import LISTS, whole, write_table
 from twinset.errors import BadInput, BadOption
 
@@ -24,12 +25,14 @@ class Output:
     targets: tuple[Path, ...]
     annotate: bool = False
     removed: Path | None = None
+    dataset: Path | None = None  # the folder of the input, if `datasets` saved it: the output is one too
 
     @classmethod
     def at(cls, out: str | Path, new: Corpus, *, annotate: bool = False, removed: str | Path | None = None) -> "Output":
         """Check the names before any work. One file goes to a file, several go to a folder."""
         out, listed = Path(out), None if removed is None else Path(removed)
-        if len(new.sources) == 1 and not out.is_dir():
+        dataset = None if out.suffix else dataset_of([source.path for source in new.sources])
+        if len(new.sources) == 1 and not out.is_dir() and dataset is None:
             targets: tuple[Path, ...] = (out,)
             ending, wanted = _ending(out), _ending(new.sources[0].path)
             if ending != wanted:
@@ -50,7 +53,7 @@ class Output:
         for folder in {each.parent if each.parent != out else out.parent for each in (*targets, *([listed] if listed else []))}:
             if not folder.is_dir():
                 raise BadInput(f"{folder} is not a folder; allowed: an output in a folder that exists")
-        return cls(out, targets, annotate, listed)
+        return cls(out, targets, annotate, listed, dataset)
 
     @property
     def folder(self) -> Path:
@@ -79,6 +82,8 @@ class Output:
                 copy_rows(source, part, np.ones(len(keep), bool) if self.annotate else keep, added)
                 first += len(keep)
                 told(number + 1, len(parts))
+            for name, page in dataset_pages(self.dataset, columns_added=self.annotate).items() if self.dataset is not None else ():
+                stack.enter_context(whole(self.out / name)).write_text(page, encoding="utf-8")
             if self.removed is not None and names is not None:
                 _list(stack.enter_context(whole(self.removed)), self.removed.suffix, decided.slice(old), names, old)
 
