@@ -71,7 +71,7 @@ def deduped(done: Deduped, out: str) -> Table:
 def scanned(found: Scanned, limit: int, report: Path | None, pairs: Path | None) -> list[Table | Text]:
     """The ranked pairs, and what could not be read."""
     table = Table(box=None, header_style="bold", collapse_padding=True, pad_edge=False)
-    for heading in ("resem-\nblance", "of the\nleft", "of the\nright", "longest\npassage", "left", "right"):
+    for heading in ("resem-\nblance", "of\nleft", "of\nright", "longest\npassage", "left", "right"):
         table.add_column(heading, justify="left" if heading in ("left", "right") else "right", overflow="fold")
     shown = len(found) if not limit else min(limit, len(found))
     for i in range(shown):
