@@ -43,7 +43,7 @@ def compare(left: str | bytes, right: str | bytes, *, level: float = 0.95, stric
     """
     sketcher = MinHash(config, **options)
     (one, bad_left), (other, bad_right) = (_shingled(text, sketcher.config, strict) for text in (left, right))
-    both = Shingles(np.concatenate([one.values, other.values]), np.array([0, len(one.values), len(one.values) + len(other.values)]))
+    both = one.followed_by(other)
     found = sketcher.sketch_shingles(both, threads=1).resemblance(0, 1, level=level)
     pair = np.array([0]), np.array([1])
     shared, (size_left, size_right) = int(both.shared(*pair, threads=1)[0]), both.sizes.tolist()

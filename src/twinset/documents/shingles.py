@@ -50,6 +50,10 @@ class Shingles:
         overlap.take(self.values, self.offsets, rows, values, offsets)
         return Shingles(values, offsets)
 
+    def followed_by(self, other: "Shingles") -> "Shingles":
+        """These rows and then the others."""
+        return Shingles(np.concatenate([self.values, other.values]), np.concatenate([self.offsets, other.offsets[1:] + len(self.values)]))
+
     def first_equal(self) -> NDArray[np.int64]:
         """For each row the first row with the same shingles: itself, if no row before it has."""
         words = np.empty((len(self), 2), np.uint64)

@@ -43,8 +43,7 @@ class ContainmentJoin:
     def query(self, new: Shingles, *, threads: int | None = None, progress: Progress | None = None) -> Candidates:
         """The pairs of a row of `new` (left) and a row of the set (right)."""
         old = self.shingles
-        both = Shingles(np.concatenate([old.values, new.values]), np.concatenate([old.offsets, new.offsets[1:] + len(old.values)]))
-        found = ContainmentJoin(both, self.threshold).join_shared(border=len(old), threads=threads, progress=progress).pairs
+        found = ContainmentJoin(old.followed_by(new), self.threshold).join_shared(border=len(old), threads=threads, progress=progress).pairs
         across = found[found.left < len(old)]
         return Candidates.gather([(across.right - len(old), across.left)], ordered=True)
 

@@ -51,8 +51,7 @@ class ExactJoin:
         old = self.shingles
         if not len(old):
             return Found(Candidates(*np.empty((2, 0), np.int64)), np.empty(0, np.int64))
-        both = Shingles(np.concatenate([old.values, new.values]), np.concatenate([old.offsets, new.offsets[1:] + len(old.values)]))
-        return _search(both, len(old), self.threshold, threads, progress)
+        return _search(old.followed_by(new), len(old), self.threshold, threads, progress)
 
     def detection(self, similarity: ArrayLike) -> NDArray[np.float64]:
         """1 at and above the threshold, 0 below: nothing is missed, and nothing else is found."""
